@@ -1,0 +1,13 @@
+// One row per backend, fastest first. `build.rs` reads it to decide what is compiled in, `mod.rs` to
+// make the code that chooses and dispatches.
+//
+// name      what WIRESEAL_BACKEND, `Backend::name` and the benchmarks call it
+// kernel    the type that implements `Kernel`
+// arch      the target's architecture, "" for all
+// endian    the target's byte order, "" for both
+// needs     a target feature that must be on, "" for none
+// sources   what `cc` assembles. A backend with sources is chosen at build time (the first that fits);
+//           one without is always compiled in on its architecture and chosen at run time.
+backends! {
+    { name: "portable", kernel: portable::Portable, arch: "", endian: "", needs: "", sources: [] }
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(test)]
+extern crate std;
+
+mod aead;
+mod backend;
+mod chacha20;
+mod error;
+pub mod overlap;
+mod poly1305;
+mod selftest;
+mod tag;
+mod wipe;
+
+pub use aead::{ChaCha20Poly1305, KEY_LEN, MAX_PLAINTEXT_LEN, XChaCha20Poly1305};
+pub use backend::Backend;
+pub use chacha20::{ChaCha20, XChaCha20, hchacha20};
+pub use error::Error;
+pub use overlap::InOut;
+pub use poly1305::Poly1305;
+pub use selftest::{Selftest, selftest};
+pub use tag::{TAG_LEN, Tag};
