@@ -8,6 +8,8 @@ use crate::overlap::InOut;
 use crate::wipe::wipe;
 use core::fmt;
 
+#[cfg(wireseal_has = "avx2")]
+mod avx2;
 mod portable;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -9,5 +9,6 @@
 // sources   what `cc` assembles. A backend with sources is chosen at build time (the first that fits);
 //           one without is always compiled in on its architecture and chosen at run time.
 backends! {
+    { name: "avx2", kernel: avx2::Avx2, arch: "x86_64", endian: "", needs: "", sources: [] }
     { name: "portable", kernel: portable::Portable, arch: "", endian: "", needs: "", sources: [] }
 }
