@@ -1,5 +1,5 @@
-//! Safe Rust for every target, and the oracle of the other backends. The compiler makes SIMD of the
-//! ChaCha20 lanes where the target has it; Poly1305 uses 64-bit limbs on 64-bit targets, else 32-bit.
+//! Safe Rust for every target, and the oracle of the other backends. ChaCha20 goes block by block,
+//! Poly1305 uses 64-bit limbs on 64-bit targets, else 32-bit ones.
 #![forbid(unsafe_code)]
 
 mod chacha20;
@@ -16,7 +16,7 @@ use crate::overlap::InOut;
 pub(crate) struct Portable;
 
 impl Kernel for Portable {
-    const WIDTH: usize = chacha20::LANES;
+    const WIDTH: usize = 1;
 
     #[cfg(target_pointer_width = "64")]
     type Poly = limbs64::Poly;
