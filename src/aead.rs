@@ -21,18 +21,18 @@ pub const MAX_PLAINTEXT_LEN: u64 = 274_877_906_880;
 /// first-level cache.
 const CHUNK: usize = 16 * 1024;
 
-fn check_len(len: u64) -> Result<(), Error> {
+pub(crate) fn check_len(len: u64) -> Result<(), Error> {
     if len <= MAX_PLAINTEXT_LEN { Ok(()) } else { Err(Error::TooLong) }
 }
 
 /// A key and the nonce of one message.
-struct Message<'a> {
-    key: &'a [u32; 8],
-    nonce: &'a [u8; 12],
-    aad: &'a [u8],
+pub(crate) struct Message<'a> {
+    pub(crate) key: &'a [u32; 8],
+    pub(crate) nonce: &'a [u8; 12],
+    pub(crate) aad: &'a [u8],
 }
 
-struct Seal<'a, 'b>(Message<'a>, InOut<'b>);
+pub(crate) struct Seal<'a, 'b>(pub(crate) Message<'a>, pub(crate) InOut<'b>);
 
 impl Op for Seal<'_, '_> {
     type Out = Result<Tag, Error>;
@@ -56,7 +56,7 @@ impl Op for Seal<'_, '_> {
     }
 }
 
-struct Open<'a, 'b>(Message<'a>, InOut<'b>, &'a Tag);
+pub(crate) struct Open<'a, 'b>(pub(crate) Message<'a>, pub(crate) InOut<'b>, pub(crate) &'a Tag);
 
 impl Op for Open<'_, '_> {
     type Out = Result<(), Error>;
@@ -304,6 +304,12 @@ aead! {
     /// to be chosen at random.
     XChaCha20Poly1305, 24,
     |cipher, nonce| extend_nonce(&cipher.key.0, nonce, cipher.backend)
+}
+
+impl ChaCha20Poly1305 {
+    pub(crate) fn key(&self) -> &[u32; 8] {
+        &self.0.key.0
+    }
 }
 
 /// Room for `len` bytes of ciphertext and the tag at the front of `out`, and their length together.

@@ -7,6 +7,7 @@ extern crate std;
 
 mod aead;
 mod backend;
+pub mod batch;
 mod chacha20;
 mod error;
 pub mod overlap;
@@ -17,6 +18,7 @@ mod wipe;
 
 pub use aead::{ChaCha20Poly1305, KEY_LEN, MAX_PLAINTEXT_LEN, XChaCha20Poly1305};
 pub use backend::Backend;
+pub use batch::Packet;
 pub use chacha20::{ChaCha20, XChaCha20, hchacha20};
 pub use error::Error;
 pub use overlap::InOut;

@@ -68,6 +68,20 @@ pub(crate) fn split_key(key: &[u8; 32]) -> (u128, u128) {
     (r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff, s)
 }
 
+/// One block of a pass across packets: its own key, counter and nonce.
+#[derive(Clone, Copy)]
+pub(crate) struct Lane<'a> {
+    pub(crate) key: &'a [u32; 8],
+    pub(crate) counter: u32,
+    pub(crate) nonce: [u32; 3],
+}
+
+impl Default for Lane<'_> {
+    fn default() -> Self {
+        Lane { key: &[0; 8], counter: 0, nonce: [0; 3] }
+    }
+}
+
 /// Zero-sized witness that this CPU can run the backend, and the backend itself.
 pub(crate) trait Kernel: Copy + 'static {
     /// ChaCha20 blocks in a full pass.
@@ -97,6 +111,22 @@ pub(crate) trait Kernel: Copy + 'static {
     /// so without the bit 2¹²⁸), and gives the tag. The state is of no use afterwards; it is borrowed because
     /// a move would leave a copy behind.
     fn poly1305_finish(self, poly: &mut Self::Poly, partial: Option<&[u8; 16]>) -> [u8; 16];
+
+    /// In a batch, packets of up to this many blocks (the one for the Poly1305 key included) share passes with others
+    /// through `chacha20_lanes`; at 0 none do.
+    const SHARED_BLOCKS: usize = 0;
+
+    /// From how many packets on that pays.
+    const SHARED_PACKETS: usize = 2;
+
+    /// Writes one block per lane.
+    fn chacha20_lanes(self, lanes: &[Lane<'_>], out: &mut [[u8; 64]]) {
+        for (lane, block) in lanes.iter().zip(out) {
+            let [n0, n1, n2] = lane.nonce;
+            let matrix = Matrix::with_last_row(lane.key, [lane.counter, n0, n1, n2]);
+            self.chacha20_blocks(&matrix, core::slice::from_mut(block));
+        }
+    }
 
     /// Seals a whole message in one go where the backend has a kernel for its length, else does
     /// nothing and returns `None`. `io` has been checked against the length limit.

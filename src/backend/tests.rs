@@ -3,7 +3,7 @@
 //! itself is measured by are the vectors and the oracles in `tests/`.
 
 use super::portable::Portable;
-use super::{Backend, Kernel, Matrix, Op};
+use super::{Backend, Kernel, Lane, Matrix, Op};
 use crate::overlap::InOut;
 use core::cell::RefCell;
 use std::vec::Vec;
@@ -69,6 +69,39 @@ fn chacha20_agrees_with_portable() {
                     kernel.chacha20_xor(&matrix, InOut::from(&mut *dst).into_blocks().0);
                     assert_eq!(dst, expected, "{blocks} blocks from {counter} in place");
                     assert!(out[..offset_out].iter().chain(&out[offset_out + 64 * blocks..]).all(|&byte| byte == 0x55));
+                }
+            }
+        }
+    }
+    on_every_backend(Check);
+}
+
+#[test]
+fn chacha20_lanes_are_blocks_of_their_own() {
+    #[derive(Clone, Copy)]
+    struct Check;
+    impl Op for Check {
+        type Out = ();
+        fn run<K: Kernel>(self, kernel: K) {
+            for lanes in 0..=67 {
+                let matrices: Vec<_> = (0..lanes).map(|i| matrix(i, (i as u32).wrapping_mul(0x9e37_79b9))).collect();
+                for shared_key in [true, false] {
+                    let key = |i: usize| matrices[if shared_key { 0 } else { i }].words()[4..12].try_into().unwrap();
+                    let keys: Vec<[u32; 8]> = (0..matrices.len()).map(key).collect();
+                    let lanes: Vec<_> = matrices
+                        .iter()
+                        .enumerate()
+                        .map(|(i, matrix)| {
+                            let &[.., counter, n0, n1, n2] = matrix.words();
+                            let nonce = [n0, n1, n2];
+                            Lane { key: &keys[if shared_key { 0 } else { i }], counter, nonce }
+                        })
+                        .collect();
+                    let mut expected = std::vec![[0; 64]; lanes.len()];
+                    Portable.chacha20_lanes(&lanes, &mut expected);
+                    let mut out = std::vec![[0xaa; 64]; lanes.len()];
+                    kernel.chacha20_lanes(&lanes, &mut out);
+                    assert_eq!(out, expected, "{} lanes, one key: {shared_key}", lanes.len());
                 }
             }
         }
@@ -167,6 +200,7 @@ impl<const W: usize> Counting<W> {
 
 impl<const W: usize> Kernel for Counting<W> {
     const WIDTH: usize = W;
+    const SHARED_BLOCKS: usize = W;
     type Poly = <Portable as Kernel>::Poly;
 
     fn detect() -> Option<Self> {
