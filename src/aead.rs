@@ -208,9 +208,10 @@ macro_rules! aead {
                 plaintext: &[u8],
                 out: &'o mut [u8],
             ) -> Result<&'o mut [u8], Error> {
-                let (data, tag, all) = sealed_parts(plaintext.len(), out)?;
+                let sealed = sealed_part(plaintext.len(), out)?;
+                let (data, tag) = sealed.split_last_chunk_mut().ok_or(Error::OutputTooShort)?;
                 *tag = self.seal_inout(nonce, aad, InOut::separate(plaintext, data)?)?.into();
-                Ok(&mut out[..all])
+                Ok(sealed)
             }
 
             /// Opens `sealed` = ciphertext ‖ tag, writes the plaintext, 16 bytes less, to the front of `out` and
@@ -252,7 +253,7 @@ macro_rules! aead {
                 let len = data.len();
                 self.open_in_place(nonce, aad, data, &Tag::from(*tag))?;
                 datagram.copy_within(start..start + len, 0);
-                Ok(&mut datagram[..len])
+                datagram.get_mut(..len).ok_or(Error::TooShort)
             }
 
             /// Seals the concatenation of `parts`: writes ciphertext ‖ tag to the front of `out` and returns that part.
@@ -269,14 +270,17 @@ macro_rules! aead {
                 let len = parts.iter().try_fold(0usize, |sum, part| sum.checked_add(part.len()));
                 let len = len.ok_or(Error::TooLong)?;
                 check_len(len as u64)?;
-                let (data, tag, all) = sealed_parts(len, out)?;
-                let mut at = 0;
+                let sealed = sealed_part(len, out)?;
+                let (data, tag) = sealed.split_last_chunk_mut().ok_or(Error::OutputTooShort)?;
+                let mut room = &mut *data;
                 for part in parts {
-                    data[at..][..part.len()].copy_from_slice(part);
-                    at += part.len();
+                    let len = part.len().min(room.len());
+                    let (now, after) = room.split_at_mut(len);
+                    now.copy_from_slice(&part[..len]);
+                    room = after;
                 }
                 *tag = self.seal_in_place(nonce, aad, data)?.into();
-                Ok(&mut out[..all])
+                Ok(sealed)
             }
         }
 
@@ -312,12 +316,10 @@ impl ChaCha20Poly1305 {
     }
 }
 
-/// Room for `len` bytes of ciphertext and the tag at the front of `out`, and their length together.
-fn sealed_parts(len: usize, out: &mut [u8]) -> Result<(&mut [u8], &mut [u8; TAG_LEN], usize), Error> {
-    let all = len.checked_add(TAG_LEN).ok_or(Error::TooLong)?;
-    let out = out.get_mut(..all).ok_or(Error::OutputTooShort)?;
-    let (data, tag) = out.split_last_chunk_mut().ok_or(Error::OutputTooShort)?;
-    Ok((data, tag, all))
+/// The front of `out`: room for `len` bytes of ciphertext and the tag.
+fn sealed_part(len: usize, out: &mut [u8]) -> Result<&mut [u8], Error> {
+    let len = len.checked_add(TAG_LEN).ok_or(Error::TooLong)?;
+    out.get_mut(..len).ok_or(Error::OutputTooShort)
 }
 
 #[cfg(test)]

@@ -179,29 +179,32 @@ impl<'k, 'p, 'a> Group<'k, 'p, 'a> {
     /// The caller has made sure that the packet's blocks fit.
     fn add(&mut self, key: &'k [u32; 8], packet: &'p mut Packet<'a>) {
         let nonce: [u32; 3] = words(&packet.nonce);
-        let lanes = &mut self.lanes[self.blocks..][..packet.blocks()];
-        for (counter, lane) in lanes.iter_mut().enumerate() {
+        let blocks = packet.blocks();
+        for (counter, lane) in self.lanes.iter_mut().skip(self.blocks).take(blocks).enumerate() {
             *lane = Lane { key, counter: counter as u32, nonce };
         }
-        self.blocks += lanes.len();
-        self.packets[self.len] = Some((key, packet));
+        if let Some(place) = self.packets.get_mut(self.len) {
+            *place = Some((key, packet));
+        }
+        self.blocks += blocks;
         self.len += 1;
     }
 
     fn flush<K: Kernel, const SEALING: bool>(&mut self, kernel: K) -> Result<(), Error> {
-        let packets = &mut self.packets[..self.len];
+        let packets = self.packets.iter_mut().filter_map(Option::take).take(self.len);
         if self.len >= K::SHARED_PACKETS {
             let mut keystream = [[0; 64]; SCRATCH];
-            kernel.chacha20_lanes(&self.lanes[..self.blocks], &mut keystream[..self.blocks]);
-            let mut rest = &keystream[..];
-            for (_, packet) in packets.iter_mut().filter_map(Option::take) {
-                let (own, others) = rest.split_at(packet.blocks());
+            let blocks = self.blocks.min(SCRATCH);
+            kernel.chacha20_lanes(&self.lanes[..blocks], &mut keystream[..blocks]);
+            let mut rest = &keystream[..blocks];
+            for (_, packet) in packets {
+                let (own, others) = rest.split_at(packet.blocks().min(rest.len()));
                 finish::<K, SEALING>(kernel, packet, own);
                 rest = others;
             }
             wipe_slice(&mut keystream);
         } else {
-            for (key, packet) in packets.iter_mut().filter_map(Option::take) {
+            for (key, packet) in packets {
                 alone::<K, SEALING>(kernel, key, packet)?;
             }
         }

@@ -6,11 +6,13 @@ use crate::backend::{Backend, Kernel, MAX_WIDTH, Matrix, Op, words};
 use crate::overlap::InOut;
 use crate::wipe::{wipe, wipe_slice};
 use core::fmt;
-use core::ops::Range;
 use zeroize::ZeroizeOnDrop;
 
 /// The number of 64-byte blocks under one key and nonce: the counter has 32 bits.
 const BLOCKS: u64 = 1 << 32;
+
+/// The length of the keystream buffer in bytes.
+const BUFFER: usize = 64 * MAX_WIDTH;
 
 /// Keystream in order: what a pass computes and a message doesn't use is kept for the next call, so no
 /// block is computed twice.
@@ -19,14 +21,15 @@ pub(crate) struct Keystream {
     matrix: Matrix,
     /// Blocks that may still be computed; where the caller knows how much he needs, not more than that.
     blocks_left: u64,
+    /// The last pass, at the end of the buffer.
     buffer: [[u8; 64]; MAX_WIDTH],
-    /// The bytes of `buffer` not yet used.
-    unused: Range<usize>,
+    /// Where in it the bytes not yet used begin.
+    used: usize,
 }
 
 impl Keystream {
     fn new(matrix: Matrix, blocks: u64) -> Self {
-        Keystream { matrix, blocks_left: blocks, buffer: [[0; 64]; MAX_WIDTH], unused: 0..0 }
+        Keystream { matrix, blocks_left: blocks, buffer: [[0; 64]; MAX_WIDTH], used: BUFFER }
     }
 
     /// For one AEAD message: block 0 for the Poly1305 key, then just the blocks that `len` bytes need.
@@ -38,14 +41,15 @@ impl Keystream {
     /// the rest of the pass is kept. Called first, and only by the AEAD.
     pub(crate) fn one_time_key<K: Kernel>(&mut self, kernel: K) -> [u8; 32] {
         self.refill(kernel);
-        self.unused.start = 64;
-        let [block, ..] = &self.buffer;
-        core::array::from_fn(|i| block[i])
+        let block = self.unused();
+        let key = core::array::from_fn(|i| block.get(i).copied().unwrap_or_default());
+        self.used += 64;
+        key
     }
 
     /// XORs the next keystream into `io`.
     pub(crate) fn xor<K: Kernel>(&mut self, kernel: K, io: InOut<'_>) -> Result<(), Error> {
-        if io.len() as u64 > self.unused.len() as u64 + 64 * self.blocks_left {
+        if io.len() as u64 > self.unused().len() as u64 + 64 * self.blocks_left {
             return Err(Error::KeystreamExhausted);
         }
         let rest = self.xor_buffered(io);
@@ -68,17 +72,22 @@ impl Keystream {
 
     /// Uses up buffered keystream; gives back what of `io` it was not enough for.
     fn xor_buffered<'a>(&mut self, io: InOut<'a>) -> InOut<'a> {
-        let (now, rest) = io.split_at(self.unused.len());
+        let (now, rest) = io.split_at(self.unused().len());
         let used = now.len();
-        now.xor(&self.buffer.as_flattened()[self.unused.clone()]);
-        self.unused.start += used;
+        now.xor(self.unused());
+        self.used += used;
         rest
+    }
+
+    fn unused(&self) -> &[u8] {
+        &self.buffer.as_flattened()[self.used.min(BUFFER)..]
     }
 
     fn refill<K: Kernel>(&mut self, kernel: K) {
         let blocks = self.blocks_left.min(K::WIDTH as u64) as usize;
-        kernel.chacha20_blocks(&self.matrix, &mut self.buffer[..blocks]);
-        self.unused = 0..64 * blocks;
+        let from = MAX_WIDTH - blocks.min(MAX_WIDTH);
+        kernel.chacha20_blocks(&self.matrix, &mut self.buffer[from..]);
+        self.used = 64 * from;
         self.advance(blocks);
     }
 
@@ -90,7 +99,7 @@ impl Keystream {
 
     /// The bytes from the start of block 0 to the next unused one, for a stream that may use all blocks.
     fn position(&self) -> u64 {
-        64 * (BLOCKS - self.blocks_left) - self.unused.len() as u64
+        64 * (BLOCKS - self.blocks_left) - self.unused().len() as u64
     }
 
     /// Moves forward to the byte `position`, at most `64 * BLOCKS`, of a stream that may use all blocks.
@@ -99,16 +108,16 @@ impl Keystream {
         let Some(skip) = position.checked_sub(self.position()) else {
             return Err(Error::CounterBehind);
         };
-        if skip <= self.unused.len() as u64 {
-            self.unused.start += skip as usize;
+        if skip <= self.unused().len() as u64 {
+            self.used += skip as usize;
         } else {
             let block = position / 64;
-            self.unused = 0..0;
+            self.used = BUFFER;
             self.blocks_left = BLOCKS - block;
             self.matrix.set_counter(block as u32);
             if !position.is_multiple_of(64) {
                 self.refill(kernel);
-                self.unused.start = (position % 64) as usize;
+                self.used += (position % 64) as usize;
             }
         }
         Ok(())

@@ -151,15 +151,14 @@ impl<'a, T> InOut<'a, T> {
 
     /// The first `mid` elements (all of them if there are fewer) and the rest.
     pub(crate) fn split_at(self, mid: usize) -> (Self, Self) {
-        let mid = mid.min(self.len());
         match self.0 {
             Regions::InPlace(data) => {
-                let (head, rest) = data.split_at_mut(mid);
+                let (head, rest) = data.split_at_mut(mid.min(data.len()));
                 (InOut(Regions::InPlace(head)), InOut(Regions::InPlace(rest)))
             }
             Regions::Separate(src, dst) => {
-                let (src, src_rest) = src.split_at(mid);
-                let (dst, dst_rest) = dst.split_at_mut(mid);
+                let (src, src_rest) = src.split_at(mid.min(src.len()));
+                let (dst, dst_rest) = dst.split_at_mut(mid.min(dst.len()));
                 (InOut(Regions::Separate(src, dst)), InOut(Regions::Separate(src_rest, dst_rest)))
             }
         }

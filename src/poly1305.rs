@@ -46,7 +46,9 @@ impl Poly1305 {
         if self.filled > 0 {
             let take = message.len().min(16 - self.filled);
             let (now, rest) = message.split_at(take);
-            self.partial[self.filled..][..take].copy_from_slice(now);
+            for (byte, new) in self.partial.iter_mut().skip(self.filled).zip(now) {
+                *byte = *new;
+            }
             self.filled += take;
             message = rest;
             if self.filled < 16 {
@@ -65,12 +67,14 @@ impl Poly1305 {
     /// The tag of everything added.
     #[must_use]
     pub fn finish(mut self) -> Tag {
-        let Some(after) = self.partial.get_mut(self.filled..).filter(|_| self.filled > 0) else {
-            return self.poly.finish(None).into();
+        let tag = match self.partial.get_mut(self.filled..) {
+            Some([first, rest @ ..]) if self.filled > 0 => {
+                *first = 1;
+                rest.fill(0);
+                self.poly.finish(Some(&self.partial))
+            }
+            _ => self.poly.finish(None),
         };
-        after.fill(0);
-        after[0] = 1;
-        let tag = self.poly.finish(Some(&self.partial));
         tag.into()
     }
 
