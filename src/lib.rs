@@ -15,6 +15,7 @@ mod poly1305;
 mod selftest;
 mod tag;
 mod wipe;
+pub mod wireguard;
 
 pub use aead::{ChaCha20Poly1305, KEY_LEN, MAX_PLAINTEXT_LEN, XChaCha20Poly1305};
 pub use backend::Backend;
