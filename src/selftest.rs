@@ -74,7 +74,7 @@ fn poly1305(backend: Backend) -> bool {
     let mut all = Poly1305::new(&key());
     for len in LENGTHS {
         let mut poly = Poly1305::with_backend(&core::array::from_fn(|i| 255 - i as u8), backend);
-        poly.update(&message[..len]);
+        poly.update(&message[..len.min(LONGEST)]);
         all.update(poly.finish().as_ref());
     }
     all.finish() == MACS
@@ -87,6 +87,7 @@ fn aead(backend: Backend) -> bool {
     let mut buffer = [0; LONGEST];
     let mut all = Poly1305::new(&key());
     for len in LENGTHS {
+        let len = len.min(LONGEST);
         let (data, aad) = (&mut buffer[..len], &message[..len % 33]);
         data.copy_from_slice(&message[..len]);
         let Ok(tag) = cipher.seal_in_place(&nonce(), aad, data) else { return false };

@@ -149,7 +149,8 @@ impl Sender {
         let (head, rest) = message.split_first_chunk_mut().ok_or(Error::OutputTooShort)?;
         let (text, tag) = rest.split_last_chunk_mut().ok_or(Error::OutputTooShort)?;
         *head = header.to_bytes();
-        text[len..].fill(0);
+        let padding = len.min(text.len());
+        text[padding..].fill(0);
         *tag = self.key.seal_in_place(&header.nonce(), &[], text)?.into();
         Ok(message)
     }
