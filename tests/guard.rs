@@ -6,7 +6,7 @@
 mod sample;
 
 use sample::{array, bytes};
-use wireseal::{Backend, ChaCha20, ChaCha20Poly1305, InOut, Poly1305, Tag, XChaCha20Poly1305};
+use wireseal::{Backend, ChaCha20, ChaCha20Poly1305, InOut, Packet, Poly1305, Tag, XChaCha20Poly1305};
 
 /// What each call should give, computed in ordinary memory by the backend under test (that it is
 /// right is the business of `vectors.rs` and `oracles.rs`).
@@ -191,6 +191,38 @@ fn guard_pages_of_short_arguments() {
             aead.open_in_place(nonce, b"aad", data, &right).unwrap();
             let wrong = <&[u8; 16]>::try_from(tag_page.copy(&tag, at_end)).unwrap();
             assert!(aead.open_in_place(nonce, b"aad", data, &Tag::from(*wrong)).is_err());
+        }
+    }
+}
+
+/// Packets of a batch that share passes, each between its own guard pages.
+#[cfg(unix)]
+#[test]
+fn guard_pages_of_batches() {
+    let (key, text): ([u8; 32], _) = (array(14), bytes(15, 1500));
+    let mut pages = [(); 20].map(|()| Guarded::new(1600));
+    for backend in Backend::available() {
+        let aead = ChaCha20Poly1305::with_backend(&key, backend);
+        // All of one length, and mixed so that lanes finish at different times.
+        for (len, step) in (0..=300).step_by(3).flat_map(|len| [(len, 0), (len, 37)]).chain([(1420, 0), (700, 40)]) {
+            for at_end in [true, false] {
+                let len = |i: usize| (len + i * step) % 1501;
+                let place = |(i, page): (usize, &mut Guarded)| {
+                    let buffer = page.slice(len(i) + 16, at_end);
+                    buffer[..len(i)].copy_from_slice(&text[..len(i)]);
+                };
+                pages.iter_mut().enumerate().for_each(place);
+                let packets = pages.iter_mut().enumerate();
+                let packet = |(i, page): (usize, _)| {
+                    Packet::attached(&array(i as u64), b"aad", Guarded::slice(page, len(i) + 16, at_end)).unwrap()
+                };
+                let mut packets: Vec<_> = packets.map(packet).collect();
+                aead.seal_batch(&mut packets).unwrap();
+                aead.open_batch(&mut packets).unwrap();
+                for (i, mut packet) in packets.into_iter().enumerate() {
+                    assert!(packet.data().unwrap() == &text[..len(i)], "packet {i} on {backend}");
+                }
+            }
         }
     }
 }

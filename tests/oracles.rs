@@ -6,7 +6,8 @@ mod sample;
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use proptest::prelude::*;
 use sample::{array, bytes};
-use wireseal::{Backend, ChaCha20, ChaCha20Poly1305, Error, Poly1305, Tag, XChaCha20, XChaCha20Poly1305};
+use wireseal::batch::{open_batch, seal_batch};
+use wireseal::{Backend, ChaCha20, ChaCha20Poly1305, Error, Packet, Poly1305, Tag, XChaCha20, XChaCha20Poly1305};
 
 /// Past two passes of the widest kernel, and past a page.
 const LONGEST: usize = 4200;
@@ -234,6 +235,47 @@ proptest! {
                 stream.apply(rest.split_off_mut(..size).unwrap()).unwrap();
             }
             prop_assert_eq!(&data, &expected, "on {}", backend);
+        }
+    }
+
+    /// Batches of any mix of lengths, under one key and each packet under its own.
+    #[test]
+    fn batches_of_any_lengths(
+        keys: [[u8; 32]; 3],
+        lens in prop::collection::vec(prop_oneof![3 => 0..70usize, 2 => 60..600usize, 1 => 1000..1500usize], 0..40),
+        seed: u64,
+    ) {
+        let texts: Vec<_> = lens.iter().enumerate().map(|(i, &len)| bytes(seed ^ i as u64, len)).collect();
+        let nonces: Vec<[u8; 12]> = (0..lens.len()).map(|i| array(seed ^ i as u64)).collect();
+        let aad = |i: usize| &texts[i][..i.min(texts[i].len())];
+        for many in [false, true] {
+            let key = |i: usize| &keys[if many { i % 3 } else { 0 }];
+            let sealed: Vec<_> = (0..lens.len()).map(|i| {
+                let (mut out, tag) = oracle::<chacha20poly1305::ChaCha20Poly1305>(key(i), &nonces[i], aad(i), &texts[i]);
+                out.extend(tag);
+                out
+            }).collect();
+            for backend in Backend::available() {
+                let ciphers = keys.map(|key| ChaCha20Poly1305::with_backend(&key, backend));
+                let run = |buffers: &mut [Vec<u8>], seal: bool| {
+                    let packets = buffers.iter_mut().enumerate();
+                    let packets = packets.map(|(i, buffer)| Packet::attached(&nonces[i], aad(i), buffer).unwrap());
+                    if many {
+                        let mut packets: Vec<_> = ciphers.iter().cycle().zip(packets).collect();
+                        (if seal { seal_batch } else { open_batch })(&mut packets).unwrap();
+                    } else {
+                        let mut packets: Vec<_> = packets.collect();
+                        let cipher = &ciphers[0];
+                        if seal { cipher.seal_batch(&mut packets) } else { cipher.open_batch(&mut packets) }.unwrap();
+                    }
+                };
+                let mut buffers: Vec<_> = texts.iter().map(|text| [&text[..], &[0; 16]].concat()).collect();
+                run(&mut buffers, true);
+                prop_assert!(buffers == sealed, "on {}", backend);
+                run(&mut buffers, false);
+                let opened = buffers.iter().zip(&texts).all(|(buffer, text)| buffer.starts_with(text));
+                prop_assert!(opened, "on {}", backend);
+            }
         }
     }
 }
