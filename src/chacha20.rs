@@ -102,6 +102,14 @@ impl Keystream {
         64 * (BLOCKS - self.blocks_left) - self.unused().len() as u64
     }
 
+    /// Back to the start of block 0, for a stream that may use all blocks.
+    #[cfg(feature = "cipher")]
+    pub(crate) fn rewind(&mut self) {
+        self.used = BUFFER;
+        self.blocks_left = BLOCKS;
+        self.matrix.set_counter(0);
+    }
+
     /// Moves forward to the byte `position`, at most `64 * BLOCKS`, of a stream that may use all blocks.
     /// Buffered keystream behind it is kept.
     fn seek<K: Kernel>(&mut self, kernel: K, position: u64) -> Result<(), Error> {
@@ -148,135 +156,142 @@ impl Op for Seek<'_> {
     }
 }
 
-/// The ChaCha20 stream cipher (RFC 8439, section 2.4): 32-byte key, 12-byte nonce, 2³² blocks of 64 bytes.
-///
-/// Calls continue where the last one ended; keystream that was computed and not used is kept, so any
-/// chunking gives the same bytes and no block is computed twice.
-///
-/// # Security
-/// This encrypts and does **not** authenticate: use [`ChaCha20Poly1305`](crate::ChaCha20Poly1305) unless a
-/// protocol asks for the bare stream. Never use a key and nonce for two streams.
-pub struct ChaCha20 {
-    keystream: Keystream,
-    backend: Backend,
-}
-
-impl ChaCha20 {
-    /// A stream that starts at block 0.
-    #[must_use]
-    pub fn new(key: &[u8; 32], nonce: &[u8; 12]) -> Self {
-        Self::with_backend(key, nonce, Backend::detect())
-    }
-
-    /// The same on a backend of choice, for tests and benchmarks.
-    #[must_use]
-    pub fn with_backend(key: &[u8; 32], nonce: &[u8; 12], backend: Backend) -> Self {
-        let mut key: [u32; 8] = words(key);
-        let matrix = Matrix::new(&key, 0, nonce);
-        wipe(&mut key);
-        ChaCha20 { keystream: Keystream::new(matrix, BLOCKS), backend }
-    }
-
-    /// XORs the next keystream into `data`.
-    ///
-    /// # Errors
-    /// [`Error::KeystreamExhausted`] if fewer than `data.len()` bytes are left of the 2³² blocks; then nothing is
-    /// written and nothing consumed.
-    pub fn apply(&mut self, data: &mut [u8]) -> Result<(), Error> {
-        self.apply_inout(data.into())
-    }
-
-    /// Writes `src` XOR the next keystream to `dst`.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] if the lengths differ, [`Error::KeystreamExhausted`] as [`apply`](Self::apply).
-    pub fn apply_to(&mut self, src: &[u8], dst: &mut [u8]) -> Result<(), Error> {
-        self.apply_inout(InOut::separate(src, dst)?)
-    }
-
-    /// Both of the above, for regions that may come from raw pointers.
-    ///
-    /// # Errors
-    /// [`Error::KeystreamExhausted`] as [`apply`](Self::apply).
-    pub fn apply_inout(&mut self, io: InOut<'_>) -> Result<(), Error> {
-        self.backend.with(Xor(&mut self.keystream, io))
-    }
-
-    /// Fills `out` with the next keystream itself.
-    ///
-    /// # Errors
-    /// [`Error::KeystreamExhausted`] as [`apply`](Self::apply).
-    pub fn keystream(&mut self, out: &mut [u8]) -> Result<(), Error> {
-        if out.len() as u64 > self.remaining() {
-            return Err(Error::KeystreamExhausted);
+macro_rules! stream {
+    (
+        $(#[$doc:meta])* $Stream:ident, $NONCE_LEN:literal,
+        |$key:ident, $nonce:ident, $backend:ident| $matrix:expr
+    ) => {
+        $(#[$doc])*
+        pub struct $Stream {
+            pub(crate) keystream: Keystream,
+            backend: Backend,
         }
-        out.fill(0);
-        self.apply(out)
-    }
 
-    /// Moves forward to the start of block `counter`. Buffered keystream that is still good is kept.
-    ///
-    /// # Errors
-    /// [`Error::CounterBehind`] if that block has been used, even in part; then nothing changes.
-    pub fn set_counter(&mut self, counter: u32) -> Result<(), Error> {
-        self.seek(64 * u64::from(counter))
-    }
+        impl $Stream {
+            /// A stream that starts at block 0.
+            #[must_use]
+            pub fn new(key: &[u8; 32], nonce: &[u8; $NONCE_LEN]) -> Self {
+                Self::with_backend(key, nonce, Backend::detect())
+            }
 
-    /// The position in the keystream in bytes: how many were used or skipped.
-    #[must_use]
-    pub fn position(&self) -> u64 {
-        self.keystream.position()
-    }
+            /// The same on a backend of choice, for tests and benchmarks.
+            #[must_use]
+            pub fn with_backend(key: &[u8; 32], $nonce: &[u8; $NONCE_LEN], $backend: Backend) -> Self {
+                let $key = &Key(words(key)).0;
+                Self { keystream: Keystream::new($matrix, BLOCKS), backend: $backend }
+            }
 
-    /// Moves forward to a position in bytes.
-    ///
-    /// # Errors
-    /// [`Error::CounterBehind`] if it lies behind [`position`](Self::position), [`Error::KeystreamExhausted`]
-    /// if it lies past the last block; then nothing changes.
-    pub fn seek(&mut self, position: u64) -> Result<(), Error> {
-        if position > 64 * BLOCKS {
-            return Err(Error::KeystreamExhausted);
+            /// XORs the next keystream into `data`.
+            ///
+            /// # Errors
+            /// [`Error::KeystreamExhausted`] if fewer than `data.len()` bytes are left of the 2³² blocks; then nothing is
+            /// written and nothing consumed.
+            pub fn apply(&mut self, data: &mut [u8]) -> Result<(), Error> {
+                self.apply_inout(data.into())
+            }
+
+            /// Writes `src` XOR the next keystream to `dst`.
+            ///
+            /// # Errors
+            /// [`Error::LengthMismatch`] if the lengths differ, [`Error::KeystreamExhausted`] as [`apply`](Self::apply).
+            pub fn apply_to(&mut self, src: &[u8], dst: &mut [u8]) -> Result<(), Error> {
+                self.apply_inout(InOut::separate(src, dst)?)
+            }
+
+            /// Both of the above, for regions that may come from raw pointers.
+            ///
+            /// # Errors
+            /// [`Error::KeystreamExhausted`] as [`apply`](Self::apply).
+            pub fn apply_inout(&mut self, io: InOut<'_>) -> Result<(), Error> {
+                self.backend.with(Xor(&mut self.keystream, io))
+            }
+
+            /// Fills `out` with the next keystream itself.
+            ///
+            /// # Errors
+            /// [`Error::KeystreamExhausted`] as [`apply`](Self::apply).
+            pub fn keystream(&mut self, out: &mut [u8]) -> Result<(), Error> {
+                if out.len() as u64 > self.remaining() {
+                    return Err(Error::KeystreamExhausted);
+                }
+                out.fill(0);
+                self.apply(out)
+            }
+
+            /// Moves forward to the start of block `counter`. Buffered keystream that is still good is kept.
+            ///
+            /// # Errors
+            /// [`Error::CounterBehind`] if that block has been used, even in part; then nothing changes.
+            pub fn set_counter(&mut self, counter: u32) -> Result<(), Error> {
+                self.set_position(64 * u64::from(counter))
+            }
+
+            /// The position in the keystream in bytes: how many were used or skipped.
+            #[must_use]
+            pub fn position(&self) -> u64 {
+                self.keystream.position()
+            }
+
+            /// Moves forward to a position in bytes.
+            ///
+            /// # Errors
+            /// [`Error::CounterBehind`] if it lies behind [`position`](Self::position), [`Error::KeystreamExhausted`]
+            /// if it lies past the last block; then nothing changes.
+            pub fn set_position(&mut self, position: u64) -> Result<(), Error> {
+                if position > 64 * BLOCKS {
+                    return Err(Error::KeystreamExhausted);
+                }
+                self.backend.with(Seek(&mut self.keystream, position))
+            }
+
+            /// How many bytes of keystream are left.
+            #[must_use]
+            pub fn remaining(&self) -> u64 {
+                64 * BLOCKS - self.position()
+            }
         }
-        self.backend.with(Seek(&mut self.keystream, position))
-    }
 
-    /// How many bytes of keystream are left.
-    #[must_use]
-    pub fn remaining(&self) -> u64 {
-        64 * BLOCKS - self.position()
+        impl ZeroizeOnDrop for $Stream {}
+
+        /// Shows neither key nor keystream.
+        impl fmt::Debug for $Stream {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($Stream)).field("backend", &self.backend).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+stream! {
+    /// The ChaCha20 stream cipher (RFC 8439, section 2.4): 32-byte key, 12-byte nonce, 2³² blocks of 64 bytes.
+    ///
+    /// Calls continue where the last one ended; keystream that was computed and not used is kept, so any
+    /// chunking gives the same bytes and no block is computed twice.
+    ///
+    /// # Security
+    /// This encrypts and does **not** authenticate: use [`ChaCha20Poly1305`](crate::ChaCha20Poly1305) unless a
+    /// protocol asks for the bare stream. Never use a key and nonce for two streams.
+    ChaCha20, 12,
+    |key, nonce, backend| Matrix::new(key, 0, nonce)
+}
+
+stream! {
+    /// XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.3): [`ChaCha20`] with a 24-byte nonce, long enough to be
+    /// chosen at random.
+    ///
+    /// # Security
+    /// As for [`ChaCha20`].
+    XChaCha20, 24,
+    |key, nonce, backend| {
+        let (subkey, nonce) = extend_nonce(key, nonce, backend);
+        Matrix::new(&subkey.0, 0, &nonce)
     }
 }
 
-impl ZeroizeOnDrop for ChaCha20 {}
-
-/// Shows neither key nor keystream.
-impl fmt::Debug for ChaCha20 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChaCha20").field("backend", &self.backend).finish_non_exhaustive()
-    }
-}
-
-/// XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.3): [`ChaCha20`] with a 24-byte nonce, long enough to be
-/// chosen at random.
-#[derive(Debug)]
-pub struct XChaCha20;
-
-impl XChaCha20 {
-    /// A stream that starts at block 0; from there on it is a [`ChaCha20`].
-    #[allow(clippy::new_ret_no_self)]
-    #[must_use]
-    pub fn new(key: &[u8; 32], nonce: &[u8; 24]) -> ChaCha20 {
-        Self::with_backend(key, nonce, Backend::detect())
-    }
-
-    /// The same on a backend of choice, for tests and benchmarks.
-    #[must_use]
-    pub fn with_backend(key: &[u8; 32], nonce: &[u8; 24], backend: Backend) -> ChaCha20 {
-        let mut key: [u32; 8] = words(key);
-        let (subkey, nonce) = extend_nonce(&key, nonce, backend);
-        wipe(&mut key);
-        let matrix = Matrix::new(&subkey.0, 0, &nonce);
-        ChaCha20 { keystream: Keystream::new(matrix, BLOCKS), backend }
+/// The stream goes on where it is: XChaCha20 is ChaCha20 under a derived key.
+impl From<XChaCha20> for ChaCha20 {
+    fn from(stream: XChaCha20) -> Self {
+        ChaCha20 { keystream: stream.keystream, backend: stream.backend }
     }
 }
 

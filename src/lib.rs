@@ -14,6 +14,7 @@ pub mod overlap;
 mod poly1305;
 mod selftest;
 mod tag;
+pub mod traits;
 mod wipe;
 pub mod wireguard;
 

@@ -92,16 +92,16 @@ fn positions_that_can_not_be() {
         let mut stream = ChaCha20::with_backend(&KEY, &array(1), backend);
         stream.apply(&mut [0; 65]).unwrap();
         for position in [0, 1, 64] {
-            assert_eq!(stream.seek(position), Err(Error::CounterBehind));
+            assert_eq!(stream.set_position(position), Err(Error::CounterBehind));
         }
         for counter in [0, 1] {
             assert_eq!(stream.set_counter(counter), Err(Error::CounterBehind));
         }
         for position in [END + 1, u64::MAX] {
-            assert_eq!(stream.seek(position), Err(Error::KeystreamExhausted));
+            assert_eq!(stream.set_position(position), Err(Error::KeystreamExhausted));
         }
         assert_eq!((stream.position(), stream.remaining()), (65, END - 65));
-        stream.seek(END).unwrap();
+        stream.set_position(END).unwrap();
         assert_eq!(stream.remaining(), 0);
         let mut byte = [0xa5];
         assert_eq!(stream.apply(&mut byte), Err(Error::KeystreamExhausted));
@@ -122,7 +122,7 @@ fn the_last_byte_of_the_keystream() {
         stream.keystream(&mut whole).unwrap();
         for before in 0..64 {
             let mut stream = ChaCha20::with_backend(&KEY, &array(1), backend);
-            stream.seek((1 << 38) - 64 + before as u64).unwrap();
+            stream.set_position((1 << 38) - 64 + before as u64).unwrap();
             let mut tail = vec![0; 64 - before];
             stream.keystream(&mut tail).unwrap();
             assert_eq!(tail, whole[before..], "{backend}");

@@ -76,7 +76,7 @@ fn every_operation_has_a_test() {
 fn stream_at(record: &Record, backend: Backend) -> ChaCha20 {
     let key = record.array("key");
     let mut stream = match record.text("op") {
-        "xstream" => XChaCha20::with_backend(&key, &record.array("nonce"), backend),
+        "xstream" => XChaCha20::with_backend(&key, &record.array("nonce"), backend).into(),
         _ => ChaCha20::with_backend(&key, &record.array("nonce"), backend),
     };
     stream.set_counter(record.number("counter")).unwrap();

@@ -56,7 +56,7 @@ reachable! {
     stream_apply(s: &mut ChaCha20, d: &mut [u8]) -> Result<(), Error> { s.apply(d) }
     stream_apply_to(s: &mut ChaCha20, d: &[u8], o: &mut [u8]) -> Result<(), Error> { s.apply_to(d, o) }
     stream_keystream(s: &mut ChaCha20, d: &mut [u8]) -> Result<(), Error> { s.keystream(d) }
-    stream_seek(s: &mut ChaCha20, to: u64) -> Result<(), Error> { s.seek(to) }
+    stream_set_position(s: &mut ChaCha20, to: u64) -> Result<(), Error> { s.set_position(to) }
     stream_set_counter(s: &mut ChaCha20, to: u32) -> Result<(), Error> { s.set_counter(to) }
     stream_remaining(s: &ChaCha20) -> u64 { s.remaining() }
     hchacha(key: &[u8; 32], n: &[u8; 16]) -> [u8; 32] { hchacha20(key, n) }
