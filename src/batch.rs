@@ -43,6 +43,11 @@ impl<'a> Packet<'a> {
         self.verdict.map(|()| &mut *self.data)
     }
 
+    /// As [`data`](Self::data), for as long as the bytes live.
+    pub(crate) fn into_data(self) -> Result<&'a mut [u8], Error> {
+        self.verdict.map(|()| self.data)
+    }
+
     /// Whether the packet was sealed, or was authentic and is now open.
     ///
     /// # Errors
@@ -76,8 +81,7 @@ impl ChaCha20Poly1305 {
     /// nothing has been written to any.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         check_lens(packets.iter())?;
-        let key = self.key();
-        self.backend().with(Batch::<_, SEAL>(packets.iter_mut().map(|packet| (key, packet))))
+        self.seal_packets(packets.iter_mut())
     }
 
     /// Opens every packet that is authentic, the same as one by one, faster. The verdict on each is in the packet
@@ -88,8 +92,25 @@ impl ChaCha20Poly1305 {
     /// nothing has been written to any.
     pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         check_lens(packets.iter())?;
+        self.open_packets(packets.iter_mut())
+    }
+
+    /// `seal_batch` wherever the packets are. The caller has checked their lengths.
+    pub(crate) fn seal_packets<'p, 'a: 'p>(
+        &self,
+        packets: impl Iterator<Item = &'p mut Packet<'a>>,
+    ) -> Result<(), Error> {
         let key = self.key();
-        self.backend().with(Batch::<_, OPEN>(packets.iter_mut().map(|packet| (key, packet))))
+        self.backend().with(Batch::<_, SEAL>(packets.map(|packet| (key, packet))))
+    }
+
+    /// `open_batch`, likewise.
+    pub(crate) fn open_packets<'p, 'a: 'p>(
+        &self,
+        packets: impl Iterator<Item = &'p mut Packet<'a>>,
+    ) -> Result<(), Error> {
+        let key = self.key();
+        self.backend().with(Batch::<_, OPEN>(packets.map(|packet| (key, packet))))
     }
 }
 

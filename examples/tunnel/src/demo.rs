@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 use wireseal::Error;
-use wireseal::wireguard::{OVERHEAD, Receiver, ReplayWindow, Sender};
+use wireseal::wireguard::{Receiver, ReplayWindow, Sender};
 
 /// The inner MTU: what WireGuard interfaces have on an Ethernet of 1500.
 const MTU: usize = 1420;
@@ -237,21 +237,18 @@ impl Direction<'_> {
             for datagrams in socket.receive(&mut room, Duration::from_millis(100))? {
                 quiet = false;
                 let (mut packets, mut bytes) = (0, 0);
-                for datagram in datagrams.bytes.chunks_mut(datagrams.size) {
-                    let before = datagram.len();
-                    match receiver.open(datagram) {
-                        Ok(text) => match packet::verify(text, self.from, self.to, self.payload) {
-                            Some(sequence) if seen.accept(sequence).is_ok() => {
-                                packets += 1;
-                                bytes += (before - OVERHEAD) as u64;
-                            }
-                            _ => _ = counts.wrong.fetch_add(1, Relaxed),
-                        },
-                        Err(Error::Replayed | Error::TooOld) => _ = counts.replays_refused.fetch_add(1, Relaxed),
-                        Err(Error::Unauthentic) => _ = counts.forgeries_refused.fetch_add(1, Relaxed),
-                        Err(_) => _ = counts.wrong.fetch_add(1, Relaxed),
-                    }
-                }
+                receiver.open_batch(datagrams.bytes.chunks_mut(datagrams.size), |result| match result {
+                    Ok(text) => match packet::verify(text, self.from, self.to, self.payload) {
+                        Some(sequence) if seen.accept(sequence).is_ok() => {
+                            packets += 1;
+                            bytes += text.len() as u64;
+                        }
+                        _ => _ = counts.wrong.fetch_add(1, Relaxed),
+                    },
+                    Err(Error::Replayed | Error::TooOld) => _ = counts.replays_refused.fetch_add(1, Relaxed),
+                    Err(Error::Unauthentic) => _ = counts.forgeries_refused.fetch_add(1, Relaxed),
+                    Err(_) => _ = counts.wrong.fetch_add(1, Relaxed),
+                });
                 counts.packets.fetch_add(packets, Relaxed);
                 counts.bytes.fetch_add(bytes, Relaxed);
             }

@@ -48,11 +48,13 @@ impl Outgoing {
 
     /// Makes messages of all packets.
     pub fn seal(&mut self, sender: &Sender) -> Result<(), Error> {
-        let mut counters = sender.reserve(self.packets.len())?;
-        for packet in &self.packets {
-            counters.seal(&mut self.buffer[packet.message.clone()], packet.len, self.mtu)?;
-        }
-        Ok(())
+        let mut rest = &mut self.buffer[..];
+        let packets = self.packets.iter().map(|packet| {
+            let (message, after) = std::mem::take(&mut rest).split_at_mut(packet.message.len());
+            rest = after;
+            (message, packet.len)
+        });
+        sender.seal_batch(packets, self.mtu)
     }
 
     /// A sealed message.
