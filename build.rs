@@ -4,10 +4,15 @@
 //!
 //! The choice: `--cfg wireseal_backend="…"` in RUSTFLAGS, else the environment's WIRESEAL_BACKEND,
 //! else automatic. A backend that is named but impossible here is an error; the automatic choice falls
-//! back to portable with a warning, which WIRESEAL_STRICT=1 makes an error.
+//! back to portable with a warning, which WIRESEAL_STRICT=1 makes an error. The feature `cryptogams` asks
+//! for that backend, so on a target that has it, not to be able to assemble it is always an error.
 
 use std::env;
 use std::process::exit;
+
+#[cfg(feature = "cryptogams")]
+#[path = "src/backend/cryptogams/assemble.rs"]
+mod cryptogams;
 
 struct Row {
     name: &'static str,
@@ -63,7 +68,12 @@ fn main() {
 fn automatic() {
     let mut assembled = false;
     for row in TABLE.iter().filter(|row| row.unfit().is_none()) {
-        if row.sources.is_empty() {
+        if row.name == "cryptogams" {
+            if let Err(reason) = row.assemble() {
+                fail(&format!("the feature `cryptogams` is on, but it can't be assembled: {reason}"));
+            }
+            row.compile_in();
+        } else if row.sources.is_empty() {
             row.compile_in();
         } else if !assembled {
             match row.assemble() {
@@ -90,6 +100,8 @@ impl Row {
         let (arch, endian) = (target("ARCH"), target("ENDIAN"));
         if ![&arch, ""].contains(&self.arch) || ![&endian, ""].contains(&self.endian) {
             Some(format!("it is for {} {}, not for {arch} {endian}", self.arch, self.endian))
+        } else if self.name == "cryptogams" {
+            no_cryptogams()
         } else if !["", "portable"].contains(&self.needs) && !has_feature(self.needs) {
             Some(format!("the target lacks {}", self.needs))
         } else {
@@ -98,6 +110,10 @@ impl Row {
     }
 
     fn assemble(&self) -> Result<(), String> {
+        #[cfg(feature = "cryptogams")]
+        if self.name == "cryptogams" {
+            return cryptogams::assemble(&target("ARCH"), &target("ENDIAN"), &target("OS"));
+        }
         if self.sources.is_empty() {
             return Ok(());
         }
@@ -115,6 +131,14 @@ impl Row {
             println!("cargo::rustc-cfg=wireseal_asm");
         }
     }
+}
+
+/// Why there is no CRYPTOGAMS, if there is none.
+fn no_cryptogams() -> Option<String> {
+    #[cfg(feature = "cryptogams")]
+    return cryptogams::unfit(&target("ARCH"), &target("ENDIAN"), &target("OS"));
+    #[cfg(not(feature = "cryptogams"))]
+    return Some("the feature `cryptogams` is off".to_owned());
 }
 
 /// The backend asked for by cfg, else by environment.

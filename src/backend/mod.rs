@@ -10,6 +10,8 @@ use core::fmt;
 
 #[cfg(wireseal_has = "avx2")]
 mod avx2;
+#[cfg(wireseal_has = "cryptogams")]
+mod cryptogams;
 mod portable;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -244,7 +246,8 @@ impl Backend {
         }
     }
 
-    /// Every backend compiled in that this CPU can run, fastest first. The last is always `portable`.
+    /// Every backend compiled in that this CPU can run, fastest first down to `portable`, which is always there,
+    /// then what is only ever chosen by name: `cryptogams`, with the feature of that name.
     pub fn available() -> impl Iterator<Item = Self> + Clone {
         Self::DETECT.iter().filter_map(|detect| detect().map(Backend))
     }

@@ -1,5 +1,5 @@
-// One row per backend, fastest first. `build.rs` reads it to decide what is compiled in, `mod.rs` to
-// make the code that chooses and dispatches.
+// One row per backend, fastest first; what follows portable is only chosen by name. `build.rs` reads it
+// to decide what is compiled in, `mod.rs` to make the code that chooses and dispatches.
 //
 // name      what WIRESEAL_BACKEND, `Backend::name` and the benchmarks call it
 // kernel    the type that implements `Kernel`
@@ -11,4 +11,5 @@
 backends! {
     { name: "avx2", kernel: avx2::Avx2, arch: "x86_64", endian: "", needs: "", sources: [] }
     { name: "portable", kernel: portable::Portable, arch: "", endian: "", needs: "", sources: [] }
+    { name: "cryptogams", kernel: cryptogams::Cryptogams, arch: "", endian: "", needs: "", sources: [] }
 }

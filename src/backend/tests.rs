@@ -43,34 +43,7 @@ fn chacha20_agrees_with_portable() {
     impl Op for Check {
         type Out = ();
         fn run<K: Kernel>(self, kernel: K) {
-            for blocks in (0_u32..=70).chain([127, 128, 129, 255, 256, 257]) {
-                // Counters whose low word carries through all bits, and the last block there is.
-                for counter in [0, 1, 0xff, 0xffff, 0x7fff_ffff - 3, u32::MAX] {
-                    let counter = counter.min(u32::MAX - u32::saturating_sub(blocks, 1));
-                    let matrix = matrix(u64::from(blocks), counter);
-                    let blocks = blocks as usize;
-                    let mut expected = std::vec![[0; 64]; blocks];
-                    Portable.chacha20_blocks(&matrix, &mut expected);
-                    let mut keystream = std::vec![[0xaa; 64]; blocks];
-                    kernel.chacha20_blocks(&matrix, &mut keystream);
-                    assert_eq!(keystream, expected, "{blocks} blocks from {counter}");
-
-                    let (offset_in, offset_out) = (blocks % 17, (blocks * 7 + 3) % 17);
-                    let src = noise(64 * blocks + 16, counter.into());
-                    let src = &src[offset_in..][..64 * blocks];
-                    let mut out = std::vec![0x55; 64 * blocks + 32];
-                    let dst = &mut out[offset_out..][..64 * blocks];
-                    let (io, _) = InOut::separate(src, dst).unwrap().into_blocks();
-                    kernel.chacha20_xor(&matrix, io);
-                    let expected: Vec<u8> = src.iter().zip(expected.as_flattened()).map(|(a, b)| a ^ b).collect();
-                    assert_eq!(dst, expected, "{blocks} blocks from {counter}");
-
-                    dst.copy_from_slice(src);
-                    kernel.chacha20_xor(&matrix, InOut::from(&mut *dst).into_blocks().0);
-                    assert_eq!(dst, expected, "{blocks} blocks from {counter} in place");
-                    assert!(out[..offset_out].iter().chain(&out[offset_out + 64 * blocks..]).all(|&byte| byte == 0x55));
-                }
-            }
+            chacha20_agrees(kernel);
         }
     }
     on_every_backend(Check);
@@ -109,6 +82,37 @@ fn chacha20_lanes_are_blocks_of_their_own() {
     on_every_backend(Check);
 }
 
+pub(crate) fn chacha20_agrees<K: Kernel>(kernel: K) {
+    for blocks in (0_u32..=70).chain([127, 128, 129, 255, 256, 257]) {
+        // Counters whose low word carries through all bits, and the last block there is.
+        for counter in [0, 1, 0xff, 0xffff, 0x7fff_ffff - 3, u32::MAX] {
+            let counter = counter.min(u32::MAX - u32::saturating_sub(blocks, 1));
+            let matrix = matrix(u64::from(blocks), counter);
+            let blocks = blocks as usize;
+            let mut expected = std::vec![[0; 64]; blocks];
+            Portable.chacha20_blocks(&matrix, &mut expected);
+            let mut keystream = std::vec![[0xaa; 64]; blocks];
+            kernel.chacha20_blocks(&matrix, &mut keystream);
+            assert_eq!(keystream, expected, "{blocks} blocks from {counter}");
+
+            let (offset_in, offset_out) = (blocks % 17, (blocks * 7 + 3) % 17);
+            let src = noise(64 * blocks + 16, counter.into());
+            let src = &src[offset_in..][..64 * blocks];
+            let mut out = std::vec![0x55; 64 * blocks + 32];
+            let dst = &mut out[offset_out..][..64 * blocks];
+            let (io, _) = InOut::separate(src, dst).unwrap().into_blocks();
+            kernel.chacha20_xor(&matrix, io);
+            let expected: Vec<u8> = src.iter().zip(expected.as_flattened()).map(|(a, b)| a ^ b).collect();
+            assert_eq!(dst, expected, "{blocks} blocks from {counter}");
+
+            dst.copy_from_slice(src);
+            kernel.chacha20_xor(&matrix, InOut::from(&mut *dst).into_blocks().0);
+            assert_eq!(dst, expected, "{blocks} blocks from {counter} in place");
+            assert!(out[..offset_out].iter().chain(&out[offset_out + 64 * blocks..]).all(|&byte| byte == 0x55));
+        }
+    }
+}
+
 /// One-time keys and blocks that drive the carries to their ends.
 fn poly1305_edges() -> impl Iterator<Item = ([u8; 32], [u8; 16])> {
     // r all ones before the clamp, r = 0, 1 and 2.
@@ -129,30 +133,34 @@ fn poly1305_agrees_with_portable() {
     impl Op for Check {
         type Out = ();
         fn run<K: Kernel>(self, kernel: K) {
-            let partial = core::array::from_fn(|i| if i < 5 { 0xff } else { (i == 5).into() });
-            for (key, block) in poly1305_edges() {
-                for count in (0..=70).chain([127, 128, 129, 255, 256, 262]) {
-                    let blocks = std::vec![block; count];
-                    let partial = (count % 3 == 0).then_some(&partial);
-                    let expected = mac(Portable, &key, &[&blocks], count, partial);
-                    assert_eq!(mac(kernel, &key, &[&blocks], count, partial), expected, "{count} blocks");
-                    // The hint is only a hint, and calls may be cut anywhere.
-                    let (a, b) = blocks.split_at(count / 3);
-                    let (b, c) = b.split_at(b.len() / 2);
-                    assert_eq!(mac(kernel, &key, &[a, b, c], 0, partial), expected, "{count} blocks in three");
-                    assert_eq!(mac(kernel, &key, &[a, b, c], usize::MAX, partial), expected, "{count} blocks in three");
-                }
-            }
-            for count in 0..=263 {
-                let key = noise(32, count).try_into().unwrap();
-                let blocks = noise(16 * count as usize + 1, count + 1);
-                let blocks = blocks[1..].as_chunks().0;
-                let expected = mac(Portable, &key, &[blocks], blocks.len(), None);
-                assert_eq!(mac(kernel, &key, &[blocks], blocks.len(), None), expected, "{count} blocks of noise");
-            }
+            poly1305_agrees(kernel);
         }
     }
     on_every_backend(Check);
+}
+
+pub(crate) fn poly1305_agrees<K: Kernel>(kernel: K) {
+    let partial = core::array::from_fn(|i| if i < 5 { 0xff } else { (i == 5).into() });
+    for (key, block) in poly1305_edges() {
+        for count in (0..=70).chain([127, 128, 129, 255, 256, 262]) {
+            let blocks = std::vec![block; count];
+            let partial = (count % 3 == 0).then_some(&partial);
+            let expected = mac(Portable, &key, &[&blocks], count, partial);
+            assert_eq!(mac(kernel, &key, &[&blocks], count, partial), expected, "{count} blocks");
+            // The hint is only a hint, and calls may be cut anywhere.
+            let (a, b) = blocks.split_at(count / 3);
+            let (b, c) = b.split_at(b.len() / 2);
+            assert_eq!(mac(kernel, &key, &[a, b, c], 0, partial), expected, "{count} blocks in three");
+            assert_eq!(mac(kernel, &key, &[a, b, c], usize::MAX, partial), expected, "{count} blocks in three");
+        }
+    }
+    for count in 0..=263 {
+        let key = noise(32, count).try_into().unwrap();
+        let blocks = noise(16 * count as usize + 1, count + 1);
+        let blocks = blocks[1..].as_chunks().0;
+        let expected = mac(Portable, &key, &[blocks], blocks.len(), None);
+        assert_eq!(mac(kernel, &key, &[blocks], blocks.len(), None), expected, "{count} blocks of noise");
+    }
 }
 
 fn mac<K: Kernel>(
