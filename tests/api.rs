@@ -390,7 +390,7 @@ fn tags() {
 #[test]
 fn backends() {
     let names: Vec<_> = Backend::available().map(Backend::name).collect();
-    assert_eq!(names.last(), Some(&"portable"));
+    assert!(names.contains(&"portable"));
     for backend in Backend::available() {
         assert_eq!(Backend::named(backend.name()), Some(backend));
         assert_eq!(ChaCha20Poly1305::with_backend(&KEY, backend).backend(), backend);
