@@ -7,7 +7,9 @@ use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use proptest::prelude::*;
 use sample::{array, bytes};
 use wireseal::batch::{open_batch, seal_batch};
-use wireseal::{Backend, ChaCha20, ChaCha20Poly1305, Error, Packet, Poly1305, Tag, XChaCha20, XChaCha20Poly1305};
+use wireseal::{
+    Backend, ChaCha20, ChaCha20Poly1305, Error, InOut, Packet, Poly1305, Tag, XChaCha20, XChaCha20Poly1305,
+};
 
 /// Past two passes of the widest kernel, and past a page.
 const LONGEST: usize = 4200;
@@ -54,6 +56,30 @@ macro_rules! every_length {
 }
 every_length!(chacha20poly1305_every_length, ChaCha20Poly1305, 1);
 every_length!(xchacha20poly1305_every_length, XChaCha20Poly1305, 2);
+
+/// Around the pieces in which a long message is worked through, and past 16 bits of either length.
+#[test]
+fn long_messages() {
+    let edges =
+        [8192, 16384, 32768, 49152, 65536, 131_072].into_iter().flat_map(|len| [len - 1, len, len + 1, len + 65]);
+    for (i, len) in edges.chain([200_000]).enumerate() {
+        let (key, nonce) = (array(i as u64), array(!i as u64));
+        let (text, aad) = (bytes(4, len), bytes(5, [0, 12, 17, 70_000][i % 4]));
+        let (ciphertext, tag) = oracle::<chacha20poly1305::ChaCha20Poly1305>(&key, &nonce, &aad, &text);
+        for backend in Backend::available() {
+            let aead = ChaCha20Poly1305::with_backend(&key, backend);
+            let mut data = text.clone();
+            assert_eq!(aead.seal_in_place(&nonce, &aad, &mut data), Ok(Tag::from(tag)), "{len} bytes on {backend}");
+            assert!(data == ciphertext, "{len} bytes on {backend}");
+            aead.open_in_place(&nonce, &aad, &mut data, &Tag::from(tag)).unwrap();
+            assert!(data == text, "{len} bytes on {backend}");
+            data.fill(0xa5);
+            let io = InOut::separate(&text, &mut data).unwrap();
+            assert_eq!(aead.seal_inout(&nonce, &aad, io), Ok(Tag::from(tag)), "{len} bytes on {backend}");
+            assert!(data == ciphertext, "{len} bytes on {backend}");
+        }
+    }
+}
 
 fn poly1305_oracle(key: &[u8; 32], message: &[u8]) -> [u8; 16] {
     poly1305::Poly1305::new(key.into()).compute_unpadded(message).into()
