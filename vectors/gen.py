@@ -176,6 +176,7 @@ class Replay:
         self.seen, self.top = set(), 0
 
     def receive(self, counter, genuine):
+        assert 0 <= counter < 2**64
         if counter >= COUNTER_LIMIT:
             return "limit"
         if counter + WINDOW < self.top:
@@ -538,7 +539,7 @@ def generated():
     # Replay window: long histories that wander forward with steps of every size.
     for history in range(6):
         window, top, ops = Replay(), number(f"replay {history}", 9000), []
-        for i in range(250):
+        for i in range(200):
             seed = f"replay {history} {i}"
             step = number(seed + " step", 2 ** number(seed + " size", (5, 9, 14, 15, 17, 40)[history]))
             back = (step, WINDOW - 64 + number(seed + " edge", 129))[number(seed + " back", 3) == 0]
@@ -549,6 +550,23 @@ def generated():
             top = max(top, counter) if verdict == "ok" else top
             ops.append(f"{counter} {'ok' if genuine else 'forged'} {verdict}")
         record("replay", f"G-replay-{history}", ops=", ".join(ops))
+
+    # Two rounds of the ring with a bit set in each word of it: a word that is entered again must
+    # have forgotten the bit of the round before, however far the jump into it was.
+    for jump in (1, 2, 3, 64, 126, 127, 128, 129):
+        window, ops = Replay(), []
+
+        def receive(counter):
+            ops.append(f"{counter} ok {window.receive(counter, True)}")
+
+        for word in range(128):
+            receive(64 * word + 5)
+        newest = 127 + jump
+        receive(64 * newest + 1)
+        for word in range(max(0, newest - 130), newest + 1, 1 if jump < 4 else 9):
+            receive(64 * word + 5)
+            receive(64 * word + 6)
+        record("replay", f"G-replay-ring-{jump}", ops=", ".join(ops))
 
     return "\n".join(out) + "\n"
 
