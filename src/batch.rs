@@ -2,7 +2,7 @@
 //! packets, each with its own nonce and if need be its own key, share one pass.
 
 use crate::aead::{ChaCha20Poly1305, Message, Open, Seal, check_len};
-use crate::backend::{Backend, Kernel, Lane, Op, words};
+use crate::backend::{Backend, Kernel, Lane, Op, scrubbed, words};
 use crate::overlap::InOut;
 use crate::poly1305::AeadMac;
 use crate::wipe::{wipe, wipe_slice};
@@ -163,15 +163,15 @@ where
             Group { lanes: [Lane::default(); SCRATCH], blocks: 0, packets: [const { None }; SCRATCH], len: 0 };
         for (key, packet) in self.0 {
             if packet.blocks() > K::SHARED_BLOCKS {
-                alone::<K, SEALING>(kernel, key, packet)?;
+                scrubbed::<K::Stack, _>(|| alone::<K, SEALING>(kernel, key, packet))?;
                 continue;
             }
             if group.blocks + packet.blocks() > SCRATCH {
-                group.flush::<K, SEALING>(kernel)?;
+                scrubbed::<K::Stack, _>(|| group.flush::<K, SEALING>(kernel))?;
             }
             group.add(key, packet);
         }
-        group.flush::<K, SEALING>(kernel)
+        scrubbed::<K::Stack, _>(|| group.flush::<K, SEALING>(kernel))
     }
 }
 

@@ -5,7 +5,7 @@
 //! those. To add a backend: one folder (or one set of `.S` files), one row in `table.rs`.
 
 use crate::overlap::InOut;
-use crate::wipe::wipe;
+use crate::wipe::{Wipe, wipe};
 use core::fmt;
 
 #[cfg(wireseal_has = "avx2")]
@@ -89,6 +89,10 @@ pub(crate) trait Kernel: Copy + 'static {
     /// ChaCha20 blocks in a full pass.
     const WIDTH: usize;
 
+    /// As large as the stack that an operation on this backend may have left secrets on, the generic code around it
+    /// included: overwritten after each. `tests/wiping.rs` finds out if it is too small.
+    type Stack: Wipe;
+
     /// Poly1305 in progress, in the backend's own radix. Wiped on drop.
     type Poly;
 
@@ -149,6 +153,22 @@ pub(crate) trait Kernel: Copy + 'static {
     }
 }
 
+/// Calls `secretive`, then overwrites the stack below this call, where it has left what the compiler spilled and moved.
+#[inline(always)]
+pub(crate) fn scrubbed<Stack: Wipe, T>(secretive: impl FnOnce() -> T) -> T {
+    #[inline(never)]
+    fn below<T>(call: impl FnOnce() -> T) -> T {
+        call()
+    }
+    #[inline(never)]
+    fn overwrite<Stack: Wipe>() {
+        wipe(&mut { Stack::ZERO });
+    }
+    let out = below(secretive);
+    overwrite::<Stack>();
+    out
+}
+
 /// Something to do on a backend that is chosen at run time: the way to a generic method.
 pub(crate) trait Op {
     type Out;
@@ -198,7 +218,10 @@ macro_rules! backends {
             /// Runs `op` on this backend. One branch; everything beneath is monomorphic.
             #[inline]
             pub(crate) fn with<O: Op>(self, op: O) -> O::Out {
-                match self.0 { $(#[cfg(wireseal_has = $name)] Choice::$kernel(kernel) => op.run(kernel),)* }
+                match self.0 {
+                    $(#[cfg(wireseal_has = $name)]
+                    Choice::$kernel(kernel) => scrubbed::<<$module::$kernel as Kernel>::Stack, _>(|| op.run(kernel)),)*
+                }
             }
         }
 
@@ -220,14 +243,14 @@ macro_rules! backends {
             pub(crate) fn update(&mut self, blocks: &[[u8; 16]]) {
                 match &mut self.0 {
                     $(#[cfg(wireseal_has = $name)]
-                    PolyState::$kernel(kernel, poly) => kernel.poly1305_update(poly, blocks),)*
+                    PolyState::$kernel(kernel, poly) => scrubbed::<<$module::$kernel as Kernel>::Stack, _>(|| kernel.poly1305_update(poly, blocks)),)*
                 }
             }
 
             pub(crate) fn finish(&mut self, partial: Option<&[u8; 16]>) -> [u8; 16] {
                 match &mut self.0 {
                     $(#[cfg(wireseal_has = $name)]
-                    PolyState::$kernel(kernel, poly) => kernel.poly1305_finish(poly, partial),)*
+                    PolyState::$kernel(kernel, poly) => scrubbed::<<$module::$kernel as Kernel>::Stack, _>(|| kernel.poly1305_finish(poly, partial)),)*
                 }
             }
         }

@@ -209,6 +209,7 @@ impl<const W: usize> Counting<W> {
 impl<const W: usize> Kernel for Counting<W> {
     const WIDTH: usize = W;
     const SHARED_BLOCKS: usize = W;
+    type Stack = [u8; 0];
     type Poly = <Portable as Kernel>::Poly;
 
     fn detect() -> Option<Self> {

@@ -20,6 +20,8 @@ pub(crate) struct Avx2(());
 impl Kernel for Avx2 {
     const WIDTH: usize = 8;
 
+    type Stack = [u8; 4096];
+
     type Poly = poly1305::Poly;
 
     fn detect() -> Option<Self> {

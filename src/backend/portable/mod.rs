@@ -17,6 +17,7 @@ pub(crate) struct Portable;
 
 impl Kernel for Portable {
     const WIDTH: usize = 1;
+    type Stack = [u8; 2048];
 
     #[cfg(target_pointer_width = "64")]
     type Poly = limbs64::Poly;
