@@ -19,7 +19,7 @@ mod wipe;
 pub mod wireguard;
 
 pub use aead::{ChaCha20Poly1305, KEY_LEN, MAX_PLAINTEXT_LEN, XChaCha20Poly1305};
-pub use backend::Backend;
+pub use backend::{Backend, backend};
 pub use batch::Packet;
 pub use chacha20::{ChaCha20, XChaCha20, hchacha20};
 pub use error::Error;

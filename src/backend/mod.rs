@@ -284,6 +284,12 @@ impl Backend {
     const PORTABLE: Self = Backend(Choice::Portable(portable::Portable));
 }
 
+/// The backend that keys made now use: [`Backend::detect`].
+#[must_use]
+pub fn backend() -> Backend {
+    Backend::detect()
+}
+
 impl Default for Backend {
     fn default() -> Self {
         Self::detect()
