@@ -12,6 +12,8 @@ use core::fmt;
 mod avx2;
 #[cfg(wireseal_has = "cryptogams")]
 mod cryptogams;
+#[cfg(wireseal_has = "neon")]
+mod neon;
 mod portable;
 #[cfg(test)]
 pub(crate) mod tests;

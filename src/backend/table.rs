@@ -10,6 +10,7 @@
 //           one without is always compiled in on its architecture and chosen at run time.
 backends! {
     { name: "avx2", kernel: avx2::Avx2, arch: "x86_64", endian: "", needs: "", sources: [] }
+    { name: "neon", kernel: neon::Neon, arch: "aarch64", endian: "little", needs: "neon", sources: [] }
     { name: "portable", kernel: portable::Portable, arch: "", endian: "", needs: "", sources: [] }
     { name: "cryptogams", kernel: cryptogams::Cryptogams, arch: "", endian: "", needs: "", sources: [] }
 }
