@@ -361,6 +361,24 @@ mod tests {
                 batch.iter_mut().enumerate().map(|(i, data)| Packet::attached(&nonce(i), b"", data).unwrap()).collect();
             Batch::<_, SEAL>(packets.iter_mut().map(|packet| (&key, packet))).run(Counting::<8>).unwrap();
             assert_eq!(batch, singles, "{count} packets");
+
+            for (i, data) in batch.iter_mut().enumerate().filter(|(i, _)| i % 3 == 1) {
+                let at = (i * 31) % data.len();
+                data[at] ^= 1 << (i % 8);
+            }
+            let before = batch.clone();
+            let mut packets: Vec<_> =
+                batch.iter_mut().enumerate().map(|(i, data)| Packet::attached(&nonce(i), b"", data).unwrap()).collect();
+            Batch::<_, OPEN>(packets.iter_mut().map(|packet| (&key, packet))).run(Counting::<8>).unwrap();
+            let verdicts: Vec<_> = packets.iter().map(Packet::verdict).collect();
+            for (i, verdict) in verdicts.into_iter().enumerate() {
+                if i % 3 == 1 {
+                    assert_eq!((verdict, &batch[i]), (Err(Error::Unauthentic), &before[i]), "packet {i} of {count}");
+                } else {
+                    assert_eq!(verdict, Ok(()), "packet {i} of {count}");
+                    assert_eq!(batch[i][..lens[i]], noise(lens[i] + 16, lens[i] as u64)[..lens[i]]);
+                }
+            }
         }
     }
 }

@@ -405,6 +405,14 @@ fn keys_and_nonces_of_other_lengths() {
             _ => "none",
         };
         assert_eq!(result, record.text("error"), "{record}");
+        #[cfg(feature = "aead")]
+        {
+            use aead::{KeyInit, Nonce};
+            let key = ChaCha20Poly1305::new_from_slice(&key).is_ok() && XChaCha20Poly1305::new_from_slice(&key).is_ok();
+            assert_eq!(key, result != "InvalidKeyLength", "{record}");
+            let nonce = Nonce::<ChaCha20Poly1305>::try_from(&nonce[..]).is_ok();
+            assert_eq!(nonce, result != "InvalidNonceLength", "{record}");
+        }
     }
 }
 
