@@ -334,6 +334,21 @@ impl Op for HChaCha20<'_> {
     }
 }
 
+/// Key, counter and nonce of one block of which only the first bytes are needed: the mask of a header.
+pub(crate) struct Mask<'a, const N: usize>(pub(crate) &'a [u32; 8], pub(crate) u32, pub(crate) &'a [u8; 12]);
+
+impl<const N: usize> Op for Mask<'_, N> {
+    type Out = [u8; N];
+    fn run<K: Kernel>(self, kernel: K) -> [u8; N] {
+        const { assert!(N <= 64) };
+        let mut block = [[0; 64]];
+        kernel.chacha20_blocks(&Matrix::new(self.0, self.1, self.2), &mut block);
+        let mask = core::array::from_fn(|i| block[0][i]);
+        wipe(&mut block);
+        mask
+    }
+}
+
 /// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): a 32-byte key from a 32-byte key and a 16-byte nonce.
 #[must_use]
 pub fn hchacha20(key: &[u8; 32], nonce: &[u8; 16]) -> [u8; 32] {

@@ -10,8 +10,11 @@ mod backend;
 pub mod batch;
 mod chacha20;
 mod error;
+pub mod openssh;
 pub mod overlap;
 mod poly1305;
+#[cfg(feature = "ring_compat")]
+pub mod ring_compat;
 mod selftest;
 mod tag;
 pub mod traits;

@@ -13,7 +13,8 @@ const LAYERS: &[&[&str]] = &[
     &["chacha20", "poly1305"],
     &["aead"],
     &["batch"],
-    &["wireguard", "openssh", "traits", "ring_compat", "selftest", "migration"],
+    &["wireguard", "openssh", "traits", "selftest", "migration"],
+    &["ring_compat"],
     &["lib"],
 ];
 

@@ -5,6 +5,7 @@
 mod records;
 
 use records::Record;
+use wireseal::openssh::PacketKey;
 use wireseal::wireguard::{
     HEADER_LEN, REJECT_AFTER_MESSAGES, Receiver, ReplayWindow, Sender, padded_len, receiver_index,
 };
@@ -517,6 +518,25 @@ fn batches() {
             }
             assert!(buffers[bad] == before, "{context}");
         }
+    });
+}
+
+// --- OpenSSH ---
+
+#[test]
+fn ssh_seal() {
+    each("ssh_seal", |record, backend| {
+        let (packet, out) = (record.bytes("msg"), record.bytes("out"));
+        let key = PacketKey::with_backend(&record.array("key"), backend);
+        let sequence = record.number("sequence");
+        let mut data = packet.clone();
+        let tag = key.seal(sequence, &mut data).unwrap();
+        assert_eq!([&data, &tag.as_bytes()[..]].concat(), out, "{record} on {backend}");
+
+        let (length, _) = out.split_first_chunk().unwrap();
+        assert_eq!(key.packet_length(sequence, *length) as usize, packet.len() - 4, "{record} on {backend}");
+        assert_eq!(key.open(sequence, &mut data, &tag).unwrap(), &packet[4..], "{record} on {backend}");
+        assert_eq!(data, packet, "{record} on {backend}");
     });
 }
 

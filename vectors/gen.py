@@ -129,6 +129,14 @@ def open_(key, nonce, aad, box):
     return text if seal(key, nonce, aad, text) == box else "AuthFail"
 
 
+def ssh_seal(key, sequence, packet):
+    """OpenSSH's PROTOCOL.chacha20poly1305: packet, then tag. Its ChaCha20 has a 64-bit
+    counter, which stays below 2^32, and a 64-bit nonce."""
+    main, header, nonce = key[:32], key[32:], bytes(4) + sequence.to_bytes(8, "big")
+    ct = chacha20(header, 0, nonce, packet[:4]) + chacha20(main, 1, nonce, packet[4:])
+    return ct + poly1305(keystream(main, 0, nonce, 32), ct)
+
+
 # --- WireGuard data messages ------------------------------------------------
 
 WINDOW = 8128
@@ -228,7 +236,7 @@ def value(text, names):
 
 BYTES = {"key", "nonce", "aad", "msg", "out", "out_head", "out_tail", "sha256", "tag",
          "packet", "text", "key2", "tag2", "tag_cut"}
-INTS = {"counter", "len", "offset", "dst_len", "out_len", "receiver", "mtu", "inner_len",
+INTS = {"counter", "sequence", "len", "offset", "dst_len", "out_len", "receiver", "mtu", "inner_len",
         "padded_len"}
 
 
@@ -376,6 +384,10 @@ def check_overlap(r):
 
 def check_max_len(r):
     return int(r["max_plaintext"]) == MAX_PLAINTEXT
+
+
+def check_ssh_seal(r):
+    return r["out"] == ssh_seal(r["key"], r["sequence"], r["msg"])
 
 
 def check_wg_seal(r):
@@ -530,6 +542,14 @@ def generated():
         key, nonce = data(f"xseal key {n}", 32), data(f"xseal nonce {n}", 24)
         record("xseal", f"G-xseal-{n}", key=key, nonce=nonce, aad="m[0..13]", msg=f"m[0..{n}]",
                out=seal(*x_parts(key, nonce), message[:13], message[:n]))
+
+    # SSH packets: lengths as above with the four bytes of the length field in front, and
+    # sequence numbers whose bytes all count.
+    for n in (0, 1, 8, 12, 15, 16, 60, 61, 63, 64, 65, 124, 128, 252, 255, 300, 508, 512, 1000):
+        key, sequence = data(f"ssh key {n}", 64), (3, 2**32 - 1, 0x01020304)[n % 3]
+        packet = n.to_bytes(4, "big") + message[:n]
+        record("ssh_seal", f"G-ssh-{n}", key=key, sequence=sequence,
+               msg=f"{n:08x} + m[0..{n}]" if n else f"{n:08x}", out=ssh_seal(key, sequence, packet))
 
     # HChaCha20 with asymmetric words.
     for i in range(8):

@@ -5,6 +5,7 @@
 
 use core::ops::Range;
 use wireseal::batch::{open_batch, seal_batch};
+use wireseal::openssh::PacketKey;
 use wireseal::wireguard::{Receiver, ReplayWindow, Sender};
 use wireseal::*;
 
@@ -64,6 +65,10 @@ reachable! {
     mac_update(p: &mut Poly1305, d: &[u8]) -> () { p.update(d) }
     mac_finish(p: Poly1305) -> Tag { p.finish() }
     mac_verify(p: Poly1305, t: &Tag) -> Result<(), Error> { p.verify(t) }
+    ssh_new(key: &[u8; 64]) -> PacketKey { PacketKey::new(key) }
+    ssh_seal(k: &PacketKey, n: u32, p: &mut [u8]) -> Result<Tag, Error> { k.seal(n, p) }
+    ssh_length(k: &PacketKey, n: u32, l: [u8; 4]) -> u32 { k.packet_length(n, l) }
+    ssh_open(k: &PacketKey, n: u32, p: &mut [u8], t: &Tag) -> bool { k.open(n, p, t).is_ok() }
     overlaps(a: *const u8, n: usize, b: *const u8, m: usize) -> bool { overlap::inexact_overlap(a, n, b, m) }
     named(name: &str) -> Option<Backend> { Backend::named(name) }
     selftests() -> bool { selftest().all(|test| test.passed()) }
