@@ -17,6 +17,8 @@ const _: () = assert!(cfg!(all(target_feature = "neon", target_endian = "little"
 impl Kernel for Neon {
     const WIDTH: usize = chacha20::LANES;
 
+    type Stack = [u8; 4096];
+
     type Poly = poly1305::Poly;
 
     fn detect() -> Option<Self> {
