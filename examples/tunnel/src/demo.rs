@@ -1,28 +1,31 @@
-//! The demonstration: two endpoints in one process move IP packets both ways over loopback UDP, check every byte that
-//! arrives, and send each other replays and forgeries that have to be refused.
+//! The demonstration: two tunnels in one process, over loopback UDP with the real handshake. Each end's interface makes IP
+//! packets and checks every byte of those that arrive, and the network between them adds replays and forgeries.
 
+use crate::config::{Config, PeerConfig};
+use crate::handshake::Identity;
 use crate::outgoing::Outgoing;
 use crate::packet::{self, MIN_LEN, Payload};
-use crate::udp::{Room, Udp};
-use anyhow::{Context, Result, bail, ensure};
-use clap::Parser;
-use std::io::{IsTerminal, Write};
+use crate::random;
+use crate::timers::Times;
+use crate::tunnel::{Interface, MTU, TICK, Tunnel};
+use crate::udp::Udp;
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+use std::io::{self, IsTerminal, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
-use wireseal::Error;
-use wireseal::wireguard::{Receiver, ReplayWindow, Sender};
-
-/// The inner MTU: what WireGuard interfaces have on an Ethernet of 1500.
-const MTU: usize = 1420;
+use wireseal::wireguard::{HEADER_LEN, ReplayWindow};
 
 /// The packet lengths of a simple Internet mix, 7 : 4 : 1.
 const IMIX: [usize; 12] = [64, 576, 64, 64, 576, 64, 1420, 64, 576, 64, 64, 576];
 
-/// Move IP packets both ways between two WireGuard endpoints in this process, over loopback UDP.
-#[derive(Parser)]
-#[command(version)]
+/// One send in so many is accompanied by a forgery and followed by a replay.
+const INJECT: u64 = 16;
+
+#[derive(Args)]
 pub struct Options {
     /// How long
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
@@ -35,131 +38,149 @@ pub struct Options {
     /// A mix of 64, 576 and 1420 bytes, 7 : 4 : 1, instead
     #[arg(long)]
     imix: bool,
-
-    /// Packets that are sealed and sent together
-    #[arg(long, default_value_t = 32, value_name = "PACKETS", value_parser = clap::value_parser!(u16).range(1..=256))]
-    batch: u16,
 }
 
-/// What one direction has done so far.
+/// What one end has done so far.
 #[derive(Default)]
 struct Counts {
-    packets_sent: AtomicU64,
-    packets: AtomicU64,
+    sent: AtomicU64,
+    received: AtomicU64,
     bytes: AtomicU64,
-    /// Not received in time and no longer waited for.
+    /// Sent, not received in time, and no longer waited for.
     given_up: AtomicU64,
-    replays_sent: AtomicU64,
-    replays_refused: AtomicU64,
-    forgeries_sent: AtomicU64,
-    forgeries_refused: AtomicU64,
+    sends: AtomicU64,
+    replays: AtomicU64,
+    forgeries: AtomicU64,
     /// Anything that must not happen.
     wrong: AtomicU64,
 }
 
-/// One direction: its two ends run on a thread each.
-struct Direction<'a> {
+/// An end's interface.
+struct End<'a> {
     options: &'a Options,
-    from: Ipv4Addr,
-    to: Ipv4Addr,
     payload: &'a Payload,
+    address: Ipv4Addr,
+    other_address: Ipv4Addr,
     counts: &'a Counts,
-    stop: &'a AtomicBool,
+    others: &'a Counts,
+    seen: Mutex<ReplayWindow>,
+    to_replay: Mutex<Vec<u8>>,
 }
 
-pub fn run(options: &Options) -> Result<()> {
+pub fn run(options: &Options, times: Times, batch: usize, suspicious: bool) -> Result<()> {
     ensure!((MIN_LEN..=MTU).contains(&options.size), "packets have {MIN_LEN} to {MTU} bytes");
     ensure!(options.seconds > 0.0 && options.seconds < 1e6, "a time above zero, please");
-    let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let sockets = [Udp::bind(loopback)?, Udp::bind(loopback)?];
+    let sockets: [Udp; 2] = [bind()?, bind()?];
     let addresses = [sockets[0].address()?, sockets[1].address()?];
+    let private: [[u8; 32]; 2] = [random(), random()];
+    let preshared: [u8; 32] = random();
     let inner = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
     let payload = Payload::new();
     let counts = [Counts::default(), Counts::default()];
-    let stop = AtomicBool::new(false);
+
+    let mut here = 0;
+    let tunnels = sockets.map(|udp| {
+        let there = 1 - here;
+        let config = Config {
+            private_key: private[here],
+            listen_port: 0,
+            peers: vec![PeerConfig {
+                public_key: Identity::new(private[there]).public,
+                preshared_key: preshared,
+                allowed_ips: vec![(inner[there].into(), 32)],
+                endpoint: Some(addresses[there]),
+                persistent_keepalive: None,
+            }],
+        };
+        let end = End {
+            options,
+            payload: &payload,
+            address: inner[here],
+            other_address: inner[there],
+            counts: &counts[here],
+            others: &counts[there],
+            seen: Mutex::default(),
+            to_replay: Mutex::default(),
+        };
+        here = there;
+        Tunnel::new(&config, udp, end, times, batch, suspicious)
+    });
+    let [a, b] = tunnels;
+    let tunnels = [a?, b?];
 
     println!(
-        "backend {}, {}, batches of {}, {} <-> {}",
+        "backend {}, {}, batches of {batch}, {} <-> {}",
         wireseal::Backend::detect().name(),
         if options.imix { "IMIX".into() } else { format!("packets of {} bytes", options.size) },
-        options.batch,
         addresses[0],
         addresses[1]
     );
     let started = Instant::now();
     thread::scope(|scope| -> Result<()> {
-        let mut threads = vec![];
-        for (here, there) in [(0, 1), (1, 0)] {
-            let direction = Direction {
-                options,
-                from: inner[here],
-                to: inner[there],
-                payload: &payload,
-                counts: &counts[here],
-                stop: &stop,
-            };
-            let (mut key, index) = ([0; 32], 0x1000 + here as u32);
-            rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())?;
-            let (sender, receiver) = (Sender::new(&key, index), Receiver::new(&key, index));
-            let (sockets, addresses) = (&sockets, &addresses);
-            let direction = std::sync::Arc::new(direction);
-            let receiving = std::sync::Arc::clone(&direction);
-            threads.push(scope.spawn(move || direction.send(&sockets[here], addresses[there], &sender)));
-            threads.push(scope.spawn(move || receiving.receive(&sockets[there], receiver)));
-        }
+        let threads = [scope.spawn(|| tunnels[0].run()), scope.spawn(|| tunnels[1].run())];
         let mut last = 0;
-        while started.elapsed().as_secs_f64() < options.seconds && !threads.iter().any(|thread| thread.is_finished()) {
+        loop {
             let rest = options.seconds - started.elapsed().as_secs_f64();
-            thread::sleep(Duration::from_secs_f64(rest.clamp(0.0, 1.0)));
-            let bytes: u64 = counts.iter().map(|direction| direction.bytes.load(Relaxed)).sum();
-            let wrong: u64 = counts.iter().map(|direction| direction.wrong.load(Relaxed)).sum();
-            progress(started.elapsed(), bytes - last, wrong);
+            if rest <= 0.0 || threads.iter().any(|thread| thread.is_finished()) {
+                break;
+            }
+            thread::sleep(Duration::from_secs_f64(rest.min(1.0)));
+            let bytes: u64 = counts.iter().map(|end| end.bytes.load(Relaxed)).sum();
+            progress(started.elapsed(), bytes - last, counts.iter().map(|end| end.wrong.load(Relaxed)).sum());
             last = bytes;
         }
-        stop.store(true, Relaxed);
+        tunnels.iter().for_each(|tunnel| tunnel.stop.store(true, Relaxed));
         threads.into_iter().try_for_each(|thread| thread.join().expect("no thread panics"))
     })?;
-    report(&counts, started.elapsed())
+    report(&tunnels, started.elapsed())
+}
+
+fn bind() -> io::Result<Udp> {
+    Udp::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
 }
 
 fn progress(elapsed: Duration, bytes: u64, wrong: u64) {
-    let line = format!("{:3.0} s  {:7.1} MB in the last  {wrong} wrong", elapsed.as_secs_f64(), bytes as f64 / 1e6);
-    if std::io::stderr().is_terminal() {
+    let line = format!("{:3.0} s  {:7.1} MB more  {wrong} wrong", elapsed.as_secs_f64(), bytes as f64 / 1e6);
+    if io::stderr().is_terminal() {
         eprint!("\r{line} ");
-        let _ = std::io::stderr().flush();
+        let _ = io::stderr().flush();
     } else {
         eprintln!("{line}");
     }
 }
 
-fn report(counts: &[Counts; 2], elapsed: Duration) -> Result<()> {
-    if std::io::stderr().is_terminal() {
+fn report(tunnels: &[Tunnel<End<'_>>; 2], elapsed: Duration) -> Result<()> {
+    if io::stderr().is_terminal() {
         eprintln!();
     }
-    let seconds = elapsed.as_secs_f64();
     let mut good = true;
-    for (name, counts) in ["a -> b", "b -> a"].into_iter().zip(counts) {
+    for (from, to) in [(0, 1), (1, 0)] {
         let get = |count: &AtomicU64| count.load(Relaxed);
-        let (sent, packets) = (get(&counts.packets_sent), get(&counts.packets));
+        let (sender, receiver) = (tunnels[from].interface.counts, tunnels[to].interface.counts);
+        let (sent, received) = (get(&sender.sent), get(&receiver.received));
+        let refused = &tunnels[to].counts;
+        // Those under way at the end were never read.
+        let lost = get(&sender.given_up);
         println!(
-            "{name}: {packets} packets, {:.0} packets/s, {:.1} MB/s; lost {} ({:.3} %); \
-             replays refused {} of {}, forgeries {} of {}; wrong {}",
-            packets as f64 / seconds,
-            get(&counts.bytes) as f64 / seconds / 1e6,
-            sent.saturating_sub(packets),
-            100.0 * sent.saturating_sub(packets) as f64 / sent.max(1) as f64,
-            get(&counts.replays_refused),
-            get(&counts.replays_sent),
-            get(&counts.forgeries_refused),
-            get(&counts.forgeries_sent),
-            get(&counts.wrong),
+            "{from} -> {to}: {received} packets, {:.0} packets/s, {:.1} MB/s; lost {lost} ({:.3} %); replays refused {} of \
+             {}, forgeries {} of {}; {} sessions, {} cookies; wrong {}",
+            received as f64 / elapsed.as_secs_f64(),
+            get(&receiver.bytes) as f64 / elapsed.as_secs_f64() / 1e6,
+            100.0 * lost as f64 / sent.max(1) as f64,
+            get(&refused.replays),
+            get(&sender.replays),
+            get(&refused.forgeries),
+            get(&sender.forgeries),
+            get(&refused.sessions),
+            get(&refused.cookies),
+            get(&receiver.wrong),
         );
-        // Injected datagrams can be lost like others, but at least one of a kind has to have been refused.
-        good &= get(&counts.wrong) == 0
-            && (1..=sent).contains(&packets)
-            && get(&counts.replays_refused).cmp(&get(&counts.replays_sent)).is_le()
-            && (get(&counts.replays_sent) == 0 || get(&counts.replays_refused) > 0)
-            && (get(&counts.forgeries_sent) == 0 || get(&counts.forgeries_refused) > 0);
+        // Injected datagrams can be lost like others, but some of each kind must have been refused.
+        let refusals = |refused: u64, injected: u64| refused <= injected && (refused > 0 || injected == 0);
+        good &= get(&receiver.wrong) == 0
+            && (1..=sent).contains(&received)
+            && refusals(get(&refused.replays), get(&sender.replays))
+            && refusals(get(&refused.forgeries), get(&sender.forgeries));
     }
     if !good {
         bail!("something arrived that should not have, or nothing did");
@@ -168,91 +189,64 @@ fn report(counts: &[Counts; 2], elapsed: Duration) -> Result<()> {
     Ok(())
 }
 
-impl Direction<'_> {
-    fn send(&self, socket: &Udp, to: SocketAddr, sender: &Sender) -> Result<()> {
-        let batch = usize::from(self.options.batch);
-        let mut outgoing = Outgoing::new(batch, MTU);
-        let mut sequence = 0;
-        for round in 0u64.. {
-            if !self.wait_for_room(batch as u64) {
+impl Interface for End<'_> {
+    /// UDP has no flow control and a loopback no delay: without a limit to what is under way most would be lost.
+    fn read(&self, outgoing: &mut Outgoing) -> io::Result<()> {
+        let blocked = Instant::now();
+        loop {
+            let sent = self.counts.sent.load(Relaxed);
+            let done = self.others.received.load(Relaxed) + self.counts.given_up.load(Relaxed);
+            if sent.saturating_sub(done) <= 64 {
                 break;
             }
-            outgoing.clear();
-            while !outgoing.is_full() {
-                let len = if self.options.imix { IMIX[sequence as usize % IMIX.len()] } else { self.options.size };
-                packet::write(outgoing.push(len), self.from, self.to, sequence, self.payload);
-                sequence += 1;
-            }
-            outgoing.seal(sender).context("sealing")?;
-            // Some of the messages are preceded by a forgery of theirs and followed by a replay.
-            let injected = round.is_multiple_of(16).then(|| round as usize / 16 % outgoing.len());
-            if let Some(i) = injected {
-                let mut forgery = outgoing.message(i).to_vec();
-                let bit = (round as usize / 16 * 37) % (8 * (forgery.len() - 16));
-                forgery[16 + bit / 8] ^= 1 << (bit % 8);
-                socket.send(to, &forgery, forgery.len())?;
-                self.counts.forgeries_sent.fetch_add(1, Relaxed);
-            }
-            self.counts.packets_sent.fetch_add(outgoing.len() as u64, Relaxed);
-            for (run, size) in outgoing.runs() {
-                socket.send(to, run, size)?;
-            }
-            if let Some(i) = injected {
-                let message = outgoing.message(i);
-                socket.send(to, message, message.len())?;
-                self.counts.replays_sent.fetch_add(1, Relaxed);
-            }
-        }
-        Ok(())
-    }
-
-    /// UDP has no flow control and a loopback no delay: without a limit to what is under way most would be lost.
-    /// False if it is time to stop.
-    fn wait_for_room(&self, batch: u64) -> bool {
-        let counts = self.counts;
-        let mut blocked: Option<Instant> = None;
-        while !self.stop.load(Relaxed) {
-            let done = counts.packets.load(Relaxed) + counts.given_up.load(Relaxed);
-            let under_way = counts.packets_sent.load(Relaxed).saturating_sub(done);
-            if under_way <= 2 * batch.max(32) {
-                return true;
-            }
-            let since = *blocked.get_or_insert_with(Instant::now);
-            if since.elapsed() > Duration::from_millis(200) {
-                counts.given_up.fetch_add(under_way, Relaxed);
+            if blocked.elapsed() > 2 * TICK {
+                self.counts.given_up.fetch_add(sent.saturating_sub(done), Relaxed);
+                return Ok(());
             }
             thread::yield_now();
         }
-        false
-    }
-
-    fn receive(&self, socket: &Udp, mut receiver: Receiver) -> Result<()> {
-        let mut room = Room::new();
-        let mut seen = ReplayWindow::new();
-        let counts = self.counts;
-        let mut quiet = false;
-        // After the stop until nothing comes any more.
-        while !(self.stop.load(Relaxed) && quiet) {
-            quiet = true;
-            for datagrams in socket.receive(&mut room, Duration::from_millis(100))? {
-                quiet = false;
-                let (mut packets, mut bytes) = (0, 0);
-                receiver.open_batch(datagrams.bytes.chunks_mut(datagrams.size), |result| match result {
-                    Ok(text) => match packet::verify(text, self.from, self.to, self.payload) {
-                        Some(sequence) if seen.accept(sequence).is_ok() => {
-                            packets += 1;
-                            bytes += text.len() as u64;
-                        }
-                        _ => _ = counts.wrong.fetch_add(1, Relaxed),
-                    },
-                    Err(Error::Replayed | Error::TooOld) => _ = counts.replays_refused.fetch_add(1, Relaxed),
-                    Err(Error::Unauthentic) => _ = counts.forgeries_refused.fetch_add(1, Relaxed),
-                    Err(_) => _ = counts.wrong.fetch_add(1, Relaxed),
-                });
-                counts.packets.fetch_add(packets, Relaxed);
-                counts.bytes.fetch_add(bytes, Relaxed);
-            }
+        while !outgoing.is_full() {
+            let sequence = self.counts.sent.fetch_add(1, Relaxed);
+            let len = if self.options.imix { IMIX[sequence as usize % IMIX.len()] } else { self.options.size };
+            packet::write(outgoing.push(len), self.address, self.other_address, sequence, self.payload);
         }
         Ok(())
+    }
+
+    fn write(&self, packets: &mut [&mut [u8]]) -> io::Result<()> {
+        let mut seen = self.seen.lock().unwrap();
+        let (mut received, mut bytes) = (0, 0);
+        for packet in packets {
+            match packet::verify(packet, self.other_address, self.address, self.payload) {
+                Some(sequence) if seen.accept(sequence).is_ok() => {
+                    received += 1;
+                    bytes += packet.len() as u64;
+                }
+                _ => _ = self.counts.wrong.fetch_add(1, Relaxed),
+            }
+        }
+        self.counts.received.fetch_add(received, Relaxed);
+        self.counts.bytes.fetch_add(bytes, Relaxed);
+        Ok(())
+    }
+
+    fn sending(&self, udp: &Udp, to: SocketAddr, messages: &[u8], size: usize) {
+        let count = self.counts.sends.fetch_add(1, Relaxed);
+        if !count.is_multiple_of(INJECT) {
+            return;
+        }
+        let mut to_replay = self.to_replay.lock().unwrap();
+        if !to_replay.is_empty() && udp.send(to, &to_replay, to_replay.len()).is_ok() {
+            self.counts.replays.fetch_add(1, Relaxed);
+        }
+        let message = messages[..size.min(messages.len())].to_vec();
+        // A wrong bit in text or tag, ahead of the right message, which has to be accepted all the same.
+        let mut forgery = message.clone();
+        let bit = (count / INJECT * 37) as usize % (8 * (forgery.len() - HEADER_LEN));
+        forgery[HEADER_LEN + bit / 8] ^= 1 << (bit % 8);
+        if udp.send(to, &forgery, forgery.len()).is_ok() {
+            self.counts.forgeries.fetch_add(1, Relaxed);
+        }
+        *to_replay = message;
     }
 }

@@ -10,6 +10,7 @@ pub struct Outgoing {
     packets: Vec<Packet>,
     end: usize,
     mtu: usize,
+    full: usize,
 }
 
 #[derive(Clone)]
@@ -19,10 +20,10 @@ struct Packet {
 }
 
 impl Outgoing {
-    /// For at most `packets` packets, none longer than `mtu`.
+    /// For some `packets` packets, none longer than `mtu`.
     pub fn new(packets: usize, mtu: usize) -> Self {
         let buffer = vec![0; packets * (mtu + OVERHEAD)];
-        Outgoing { buffer, packets: Vec::with_capacity(packets), end: 0, mtu }
+        Outgoing { buffer, packets: Vec::with_capacity(packets), end: 0, mtu, full: packets }
     }
 
     pub fn clear(&mut self) {
@@ -34,8 +35,9 @@ impl Outgoing {
         self.packets.len()
     }
 
+    /// Whether it is time to seal and send.
     pub fn is_full(&self) -> bool {
-        self.packets.len() == self.packets.capacity()
+        self.packets.len() >= self.full
     }
 
     /// Room for the next packet, of `len` bytes.
@@ -43,13 +45,23 @@ impl Outgoing {
         let start = self.end;
         self.end += padded_len(len, self.mtu) + OVERHEAD;
         self.packets.push(Packet { message: start..self.end, len });
+        if self.buffer.len() < self.end {
+            self.buffer.resize(self.end, 0);
+        }
         &mut self.buffer[start + HEADER_LEN..][..len]
     }
 
-    /// Makes messages of all packets.
-    pub fn seal(&mut self, sender: &Sender) -> Result<(), Error> {
-        let mut rest = &mut self.buffer[..];
-        let packets = self.packets.iter().map(|packet| {
+    pub fn packet(&self, i: usize) -> &[u8] {
+        let Packet { message, len } = &self.packets[i];
+        &self.buffer[message.start + HEADER_LEN..][..*len]
+    }
+
+    /// Makes messages of packets.
+    pub fn seal(&mut self, packets: Range<usize>, sender: &Sender) -> Result<(), Error> {
+        let packets = &self.packets[packets];
+        let Some(first) = packets.first() else { return Ok(()) };
+        let mut rest = &mut self.buffer[first.message.start..];
+        let packets = packets.iter().map(|packet| {
             let (message, after) = std::mem::take(&mut rest).split_at_mut(packet.message.len());
             rest = after;
             (message, packet.len)
@@ -57,14 +69,9 @@ impl Outgoing {
         sender.seal_batch(packets, self.mtu)
     }
 
-    /// A sealed message.
-    pub fn message(&self, i: usize) -> &[u8] {
-        &self.buffer[self.packets[i].message.clone()]
-    }
-
-    /// The sealed messages as runs that one send can take: all of one length, the last perhaps shorter.
-    pub fn runs(&self) -> impl Iterator<Item = (&[u8], usize)> {
-        let mut rest = self.packets.as_slice();
+    /// Sealed messages as runs that one send can take: all of one length, the last perhaps shorter.
+    pub fn runs(&self, packets: Range<usize>) -> impl Iterator<Item = (&[u8], usize)> {
+        let mut rest = &self.packets[packets];
         std::iter::from_fn(move || {
             let first = rest.first()?.message.clone();
             let equal = rest.iter().take_while(|packet| packet.message.len() == first.len()).count();
@@ -92,8 +99,8 @@ mod tests {
                 outgoing.push(len).fill(i as u8);
             }
             assert!(outgoing.is_full());
-            outgoing.seal(&sender).unwrap();
-            let runs: Vec<_> = outgoing.runs().map(|(run, size)| (run.to_vec(), size)).collect();
+            outgoing.seal(0..lens.len(), &sender).unwrap();
+            let runs: Vec<_> = outgoing.runs(0..lens.len()).map(|(run, size)| (run.to_vec(), size)).collect();
             let sizes: Vec<_> = runs.iter().map(|(run, size)| (run.len() / size, run.len() % size)).collect();
             assert_eq!(sizes, [(2, 128), (1, 64), (1, 32), (2, 1440), (1, 48)]);
             let mut messages =

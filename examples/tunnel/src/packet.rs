@@ -1,6 +1,7 @@
 //! The IP packets of the demonstration: IPv4 and UDP with right lengths and checksums, a sequence number, and a
 //! payload that the receiver knows beforehand, so that it can check every byte.
 
+use crate::ip::{fold, sum};
 use std::net::Ipv4Addr;
 
 /// Bytes before the sequence number: IPv4 header, UDP header.
@@ -81,34 +82,12 @@ fn pseudo_header(ip: &[u8]) -> u64 {
     sum(&ip[12..20]) + 17 + (u64::from(u16::from_be_bytes([ip[2], ip[3]])) - 20)
 }
 
-/// The Internet checksum (RFC 1071) before folding: a sum of big-endian 16-bit words. Fewer than 2³² of them.
-fn sum(bytes: &[u8]) -> u64 {
-    let (words, odd) = bytes.as_chunks::<4>();
-    let words = words.iter().map(|word| u64::from(u32::from_be_bytes(*word))).sum::<u64>();
-    let mut last = [0; 4];
-    last[..odd.len()].copy_from_slice(odd);
-    words + u64::from(u32::from_be_bytes(last))
-}
-
-fn fold(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum >> 16) + (sum & 0xffff);
-    }
-    sum as u16
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const A: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
     const B: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-
-    #[test]
-    fn the_checksum_is_the_one_of_rfc_1071() {
-        assert_eq!(fold(sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7])), 0xddf2);
-        assert_eq!(fold(sum(&[0x12, 0x34, 0x56])), 0x1234 + 0x5600);
-    }
 
     #[test]
     fn every_byte_counts() {

@@ -5,7 +5,7 @@ use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt;
 use std::io::{self, IoSliceMut};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 /// The largest payload that one send can take, whatever the number of datagrams in it.
@@ -22,6 +22,7 @@ const RECEIVES: usize = 8;
 pub struct Udp {
     socket: UdpSocket,
     state: UdpSocketState,
+    v6: bool,
 }
 
 /// Room for what one system call can receive.
@@ -32,7 +33,6 @@ pub struct Room {
 
 /// Datagrams that came from one address together: all of `size` bytes, the last perhaps shorter.
 pub struct Datagrams<'a> {
-    #[allow(dead_code)]
     pub from: SocketAddr,
     pub bytes: &'a mut [u8],
     pub size: usize,
@@ -47,7 +47,15 @@ impl Udp {
         }
         sockopt::set_socket_send_buffer_size(&socket, KERNEL_BUFFER)?;
         let state = UdpSocketState::new((&socket).into())?;
-        Ok(Udp { socket, state })
+        Ok(Udp { socket, state, v6: address.is_ipv6() })
+    }
+
+    /// The address as this socket wants it: one for IPv6 takes IPv4 addresses mapped into it.
+    fn of_family(&self, to: SocketAddr) -> SocketAddr {
+        match to.ip() {
+            IpAddr::V4(ip) if self.v6 => (ip.to_ipv6_mapped(), to.port()).into(),
+            _ => to,
+        }
     }
 
     pub fn address(&self) -> io::Result<SocketAddr> {
@@ -57,6 +65,7 @@ impl Udp {
     /// Sends datagrams that lie one behind the other, all of `size` bytes, the last perhaps shorter. Waits while the
     /// kernel's buffer is full.
     pub fn send(&self, to: SocketAddr, datagrams: &[u8], size: usize) -> io::Result<()> {
+        let to = self.of_family(to);
         let mut rest = datagrams;
         while !rest.is_empty() {
             let most = (MAX_SEND / size).clamp(1, self.state.max_gso_segments());
