@@ -24,6 +24,9 @@ pub(crate) mod tests;
 #[derive(Clone)]
 pub(crate) struct Matrix([u32; 16]);
 
+/// "expand 32-byte k": the first row.
+pub(crate) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
+
 impl Matrix {
     pub(crate) fn new(key: &[u32; 8], counter: u32, nonce: &[u8; 12]) -> Self {
         let [n0, n1, n2] = words(nonce);
@@ -33,8 +36,7 @@ impl Matrix {
     /// The last row as it is: counter and nonce, or all of HChaCha20's nonce.
     pub(crate) fn with_last_row(key: &[u32; 8], row: [u32; 4]) -> Self {
         let mut matrix = [0; 16];
-        // "expand 32-byte k"
-        matrix[..4].copy_from_slice(&[0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574]);
+        matrix[..4].copy_from_slice(&CONSTANTS);
         matrix[4..12].copy_from_slice(key);
         matrix[12..].copy_from_slice(&row);
         Matrix(matrix)
@@ -66,10 +68,13 @@ pub(crate) fn words<const N: usize, const BYTES: usize>(bytes: &[u8; BYTES]) -> 
     core::array::from_fn(|i| u32::from_le_bytes(chunks[i]))
 }
 
+/// The bits that r keeps (RFC 8439, section 2.5).
+pub(crate) const CLAMP: u128 = 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
+
 /// A one-time Poly1305 key as its two numbers: r, clamped, and s (RFC 8439, section 2.5).
 pub(crate) fn split_key(key: &[u8; 32]) -> (u128, u128) {
     let [r, s] = [0, 16].map(|at| u128::from_le_bytes(core::array::from_fn(|i| key[at + i])));
-    (r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff, s)
+    (r & CLAMP, s)
 }
 
 /// One block of a pass across packets: its own key, counter and nonce.

@@ -5,11 +5,14 @@
 //! intrinsics become instructions.
 #![allow(unsafe_code)]
 
+mod aead;
 mod chacha20;
 mod poly1305;
+mod rounds;
 
 use super::{Kernel, Matrix};
 use crate::overlap::InOut;
+use aead::Stream;
 
 cpufeatures::new!(features, "avx2", "bmi1", "bmi2");
 
@@ -50,5 +53,22 @@ impl Kernel for Avx2 {
     fn poly1305_finish(self, poly: &mut Self::Poly, partial: Option<&[u8; 16]>) -> [u8; 16] {
         // SAFETY: `self` witnesses that the CPU has the features.
         unsafe { poly1305::finish(poly, partial) }
+    }
+
+    fn seal_fused(self, key: &[u32; 8], nonce: &[u8; 12], aad: &[u8], io: &mut InOut<'_>) -> Option<[u8; 16]> {
+        // SAFETY: `self` witnesses that the CPU has the features.
+        Some(unsafe { aead::seal(Stream { key, nonce }, aad, io) })
+    }
+
+    fn open_fused(
+        self,
+        key: &[u32; 8],
+        nonce: &[u8; 12],
+        aad: &[u8],
+        io: &mut InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Option<bool> {
+        // SAFETY: `self` witnesses that the CPU has the features.
+        Some(unsafe { aead::open(Stream { key, nonce }, aad, io, tag) })
     }
 }

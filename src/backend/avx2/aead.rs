@@ -1,0 +1,433 @@
+//! Sealing and opening whole messages (RFC 8439, section 2.8), Poly1305 beside ChaCha20.
+//!
+//! *Short* (to 320 bytes): the block of the one-time key and the data's in rows. *Longer*: passes of eight blocks
+//! of data; the key's block runs in general registers beside the first, and each further pass authenticates
+//! the 512 bytes before its own. Opening does the same with the keystream in a buffer; only once the tag is right
+//! does it touch the output. Beyond that buffer it authenticates first and decrypts then.
+
+use super::chacha20::{Lanes, Passes, Rows, few_blocks, load_row, store};
+use super::poly1305::{Key, Limbs, absorb, absorb_any};
+use super::rounds::{rounds, rounds_absorb, rounds_block};
+use crate::backend::{CONSTANTS, words};
+use crate::overlap::{InOut, Regions};
+use crate::wipe::{Wipe, wipe};
+use core::arch::x86_64::*;
+use core::hint::black_box;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+/// Bytes in a pass.
+const PASS: usize = 512;
+
+/// Bytes of keystream that opening keeps until it knows that the tag is right.
+const AHEAD: usize = 4096;
+
+/// Blocks of keystream, two in each group.
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+struct Keystream<const GROUPS: usize>([[[u8; 32]; 4]; GROUPS]);
+
+impl<const GROUPS: usize> Wipe for Keystream<GROUPS> {
+    const ZERO: Self = Keystream([[[0; 32]; 4]; GROUPS]);
+}
+
+impl<const GROUPS: usize> Keystream<GROUPS> {
+    fn bytes(&self) -> &[u8] {
+        self.0.as_flattened().as_flattened()
+    }
+}
+
+/// Where data comes from and where it goes: the same region or disjoint ones, of one length.
+struct Data<'a> {
+    src: *const u8,
+    dst: *mut u8,
+    len: usize,
+    regions: PhantomData<InOut<'a>>,
+}
+
+impl<'a> Data<'a> {
+    #[inline(always)]
+    fn new(io: &'a mut InOut<'_>) -> Self {
+        let len = io.len();
+        let (src, dst) = match io.reborrow().regions() {
+            Regions::InPlace(data) => {
+                let dst = data.as_mut_ptr();
+                (dst.cast_const(), dst)
+            }
+            Regions::Separate(src, dst) => (src.as_ptr(), dst.as_mut_ptr()),
+        };
+        Data { src, dst, len, regions: PhantomData }
+    }
+
+    #[inline(always)]
+    fn input(&self) -> &[u8] {
+        // SAFETY: `new` took the pointer and the length from a slice that is borrowed as long as `self`.
+        unsafe { core::slice::from_raw_parts(self.src, self.len) }
+    }
+
+    #[inline(always)]
+    fn output(&self) -> &[u8] {
+        // SAFETY: as for the input.
+        unsafe { core::slice::from_raw_parts(self.dst, self.len) }
+    }
+
+    /// Output = input ⊕ `keystream` from byte `at` on, as far as either goes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn xor(&mut self, at: usize, keystream: &[u8]) {
+        let at = at.min(self.len);
+        let len = keystream.len().min(self.len - at);
+        let mut done = 0;
+        // SAFETY: the input, the output and the keystream all hold `len` bytes from where the pointers start.
+        // What is read or written ends at `done` + 32, `done` + 16 or `len`, not behind `len`.
+        unsafe {
+            let (src, dst, key) = (self.src.add(at), self.dst.add(at), keystream.as_ptr());
+            while len - done >= 32 {
+                let x = _mm256_xor_si256(
+                    _mm256_loadu_si256(src.add(done).cast()),
+                    _mm256_loadu_si256(key.add(done).cast()),
+                );
+                _mm256_storeu_si256(dst.add(done).cast(), x);
+                done += 32;
+            }
+            if len - done >= 16 {
+                let x = _mm_xor_si128(_mm_loadu_si128(src.add(done).cast()), _mm_loadu_si128(key.add(done).cast()));
+                _mm_storeu_si128(dst.add(done).cast(), x);
+                done += 16;
+            }
+            if len > done {
+                let x = load_partial(core::slice::from_raw_parts(src.add(done), len - done));
+                let key = load_partial(core::slice::from_raw_parts(key.add(done), len - done));
+                store_partial(core::slice::from_raw_parts_mut(dst.add(done), len - done), x ^ key);
+            }
+        }
+    }
+
+    /// Output = input ⊕ `keystream` for 32 bytes from byte `at` on.
+    ///
+    /// # Safety
+    /// `at` + 32 must not be more than the length.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn xor_half(&mut self, at: usize, keystream: __m256i) {
+        // SAFETY: the caller vouches for the 32 bytes, the regions for the rest.
+        unsafe {
+            let x = _mm256_xor_si256(_mm256_loadu_si256(self.src.add(at).cast()), keystream);
+            _mm256_storeu_si256(self.dst.add(at).cast(), x);
+        }
+    }
+}
+
+/// Up to 15 bytes, little-endian.
+#[inline(always)]
+fn load_partial(bytes: &[u8]) -> u128 {
+    let shift = |len: usize| 8 * (bytes.len() - len) as u32;
+    // From 4 and from 8 bytes on, two reads that may overlap.
+    if let (Some(&first), Some(&last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u128::from(u64::from_le_bytes(first)) | u128::from(u64::from_le_bytes(last)) << shift(8)
+    } else if let (Some(&first), Some(&last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u128::from(u32::from_le_bytes(first)) | u128::from(u32::from_le_bytes(last)) << shift(4)
+    } else {
+        bytes.iter().rev().fold(0, |x, &byte| x << 8 | u128::from(byte))
+    }
+}
+
+/// Up to 15 bytes of `x`, little-endian.
+#[inline(always)]
+fn store_partial(bytes: &mut [u8], x: u128) {
+    let len = bytes.len();
+    if len >= 8 {
+        if let Some(first) = bytes.first_chunk_mut() {
+            *first = (x as u64).to_le_bytes();
+        }
+        if let Some(last) = bytes.last_chunk_mut() {
+            *last = ((x >> (8 * (len - 8))) as u64).to_le_bytes();
+        }
+    } else if len >= 4 {
+        if let Some(first) = bytes.first_chunk_mut() {
+            *first = (x as u32).to_le_bytes();
+        }
+        if let Some(last) = bytes.last_chunk_mut() {
+            *last = ((x >> (8 * (len - 4))) as u32).to_le_bytes();
+        }
+    } else {
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = (x >> (8 * i)) as u8;
+        }
+    }
+}
+
+/// The authenticator of one message.
+struct Mac {
+    key: Key,
+    h: Limbs,
+}
+
+impl Mac {
+    #[inline]
+    #[target_feature(enable = "avx2,bmi2")]
+    fn new(key: Key, aad: &[u8]) -> Self {
+        let mut mac = Mac { key, h: [0; 3] };
+        if !aad.is_empty() {
+            mac.absorb_padded(aad);
+        }
+        mac
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,bmi2")]
+    fn absorb_padded(&mut self, bytes: &[u8]) {
+        let (blocks, tail) = bytes.as_chunks();
+        self.h = absorb_any(self.h, &self.key.r, blocks);
+        if !tail.is_empty() {
+            self.h = absorb(self.h, &self.key.r, &load_partial(tail).to_le_bytes());
+        }
+    }
+
+    /// Ends with both lengths.
+    #[inline]
+    #[target_feature(enable = "bmi2")]
+    fn tag(&mut self, aad: usize, text: usize) -> u128 {
+        let lengths = u128::from(aad as u64) | u128::from(text as u64) << 64;
+        self.h = absorb(self.h, &self.key.r, &lengths.to_le_bytes());
+        let tag = self.key.tag(self.h);
+        self.key.wipe();
+        tag
+    }
+
+    /// Compares all bits of the tags at once.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi2")]
+    fn verify(&mut self, aad: usize, text: usize, expected: &[u8; 16]) -> bool {
+        if self.tag(aad, text) == u128::from_le_bytes(*expected) { true } else { refused() }
+    }
+}
+
+/// The verdict on a forgery. In a function of its own, so that the one branch on the tags decides, and not a value
+/// made from them.
+#[cold]
+#[inline(never)]
+fn refused() -> bool {
+    black_box(false)
+}
+
+/// A key and a nonce.
+#[derive(Clone, Copy)]
+pub(super) struct Stream<'a> {
+    pub(super) key: &'a [u32; 8],
+    pub(super) nonce: &'a [u8; 12],
+}
+
+impl Stream<'_> {
+    /// Blocks 0 and 1 before the rounds. The last row is put together in a register: a vector can't be read at once
+    /// from words just written.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn rows(self) -> Rows {
+        let [n0, n1, n2]: [u32; 3] = words(self.nonce);
+        let (key, _) = self.key.as_chunks();
+        [
+            load_row(&CONSTANTS),
+            load_row(&key[0]),
+            load_row(&key[1]),
+            _mm256_setr_epi32(0, n0 as i32, n1 as i32, n2 as i32, 1, n0 as i32, n1 as i32, n2 as i32),
+        ]
+    }
+
+    fn passes(self) -> Passes {
+        let [n0, n1, n2] = words(self.nonce);
+        let mut start = [0; 16];
+        start[..4].copy_from_slice(&CONSTANTS);
+        start[4..12].copy_from_slice(self.key);
+        start[12..].copy_from_slice(&[0, n0, n1, n2]);
+        Passes::new(&start)
+    }
+}
+
+/// The one-time key from the first half of block 0.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn one_time_key(half: __m256i) -> Key {
+    let (r, s) = (_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half));
+    let number = |x: __m128i| {
+        let (lo, hi) = (_mm_cvtsi128_si64(x) as u64, _mm_extract_epi64::<1>(x) as u64);
+        u128::from(lo) | u128::from(hi) << 64
+    };
+    Key::new(number(r), number(s))
+}
+
+/// The one-time key, and `2 * N` − 1 blocks of keystream for the data, at the end of the buffer.
+#[inline]
+#[target_feature(enable = "avx2,bmi2")]
+fn first_rows<const N: usize>(stream: Stream<'_>, keystream: &mut Keystream<N>) -> Key {
+    let blocks = few_blocks::<N>(&stream.rows(), 0);
+    for (group, pair) in keystream.0.iter_mut().zip(&blocks) {
+        for (half, key) in group.iter_mut().zip(pair.as_flattened()) {
+            store(half, *key);
+        }
+    }
+    one_time_key(blocks[0][0][0])
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi2")]
+fn seal_rows<const N: usize>(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>) -> [u8; 16] {
+    let mut keystream = Keystream::<N>::ZERO;
+    let key = first_rows(stream, &mut keystream);
+    let mut mac = Mac::new(key, aad);
+    data.xor(0, keystream.bytes().get(64..).unwrap_or_default());
+    wipe(&mut keystream);
+    mac.absorb_padded(data.output());
+    mac.tag(aad.len(), data.len).to_le_bytes()
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi2")]
+fn open_rows<const N: usize>(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>, tag: &[u8; 16]) -> bool {
+    let mut keystream = Keystream::<N>::ZERO;
+    let key = first_rows(stream, &mut keystream);
+    let mut mac = Mac::new(key, aad);
+    mac.absorb_padded(data.input());
+    let authentic = mac.verify(aad.len(), data.len, tag);
+    if authentic {
+        data.xor(0, keystream.bytes().get(64..).unwrap_or_default());
+    }
+    wipe(&mut keystream);
+    authentic
+}
+
+/// The first pass, blocks 1 to 8, with block 0, the one-time key, beside it.
+#[inline]
+#[target_feature(enable = "avx2,bmi2")]
+fn first_pass(passes: &mut Passes) -> (Key, Lanes) {
+    let mut x = passes.begin(1);
+    let block = passes.first_block();
+    let words = rounds_block(&mut x, &mut passes.spill, &block);
+    let number = |at: usize| {
+        let words = [0, 1, 2, 3].map(|i| words[at + i].wrapping_add(passes.start[at + i]));
+        words.into_iter().rev().fold(0, |x, word| x << 32 | u128::from(word))
+    };
+    (Key::new(number(0), number(4)), x)
+}
+
+/// A further pass, with 512 bytes authenticated beside it.
+#[inline]
+#[target_feature(enable = "avx2,bmi2")]
+fn next_pass(passes: &mut Passes, first: u32, mac: &mut Mac, m: &[[u8; 16]; PASS / 16]) -> Lanes {
+    let mut x = passes.begin(first);
+    rounds_absorb(&mut x, &mut passes.spill, &mut mac.h, &mac.key.r, m);
+    let [.., a, b, c, d] = m;
+    for block in [a, b, c, d] {
+        mac.h = absorb(mac.h, &mac.key.r, block);
+    }
+    x
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi2")]
+fn seal_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>) -> [u8; 16] {
+    let mut passes = stream.passes();
+    let (key, mut x) = first_pass(&mut passes);
+    let mut mac = Mac::new(key, aad);
+    let mut keystream = Keystream::<4>::ZERO;
+    let mut first = 1_u32;
+    let mut at = 0;
+    loop {
+        if data.len - at < PASS {
+            passes.end(first, &x, |half, key| store(&mut keystream.0.as_flattened_mut()[half], key));
+            data.xor(at, keystream.bytes());
+            wipe(&mut keystream);
+            break;
+        }
+        // SAFETY: 512 bytes are left, in 16 halves of blocks.
+        passes.end(first, &x, |half, key| unsafe { data.xor_half(at + 32 * half, key) });
+        if data.len - at == PASS {
+            break;
+        }
+        let Some(m) = data.output().get(at..).and_then(|m| m.as_chunks().0.first_chunk()) else { break };
+        first = first.wrapping_add(8);
+        at += PASS;
+        x = next_pass(&mut passes, first, &mut mac, m);
+    }
+    mac.absorb_padded(data.output().get(at..).unwrap_or_default());
+    mac.tag(aad.len(), data.len).to_le_bytes()
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi2")]
+fn open_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>, tag: &[u8; 16]) -> bool {
+    let mut passes = stream.passes();
+    let (key, mut x) = first_pass(&mut passes);
+    let mut mac = Mac::new(key, aad);
+    let mut ahead = [const { MaybeUninit::<Keystream<4>>::uninit() }; AHEAD / PASS];
+    let mut first = 1_u32;
+    let mut used = 0;
+    let mut rest = data.input();
+    for keystream in &mut ahead {
+        let halves: *mut [u8; 32] = keystream.as_mut_ptr().cast();
+        // SAFETY: a pass is 16 halves of blocks, and so is the buffer: all of it is written.
+        passes.end(first, &x, |half, key| store(unsafe { &mut *halves.add(half) }, key));
+        used += 1;
+        first = first.wrapping_add(8);
+        let Some((m, after)) = rest.split_first_chunk::<PASS>().filter(|(_, after)| !after.is_empty()) else { break };
+        if used == AHEAD / PASS {
+            break;
+        }
+        rest = after;
+        let (m, _) = m.as_chunks();
+        let Some(m) = m.first_chunk() else { break };
+        x = next_pass(&mut passes, first, &mut mac, m);
+    }
+    mac.absorb_padded(rest);
+    let authentic = mac.verify(aad.len(), data.len, tag);
+    let mut at = 0;
+    for keystream in ahead.iter_mut().take(used) {
+        // SAFETY: the first `used` passes were written in full.
+        let keystream = unsafe { keystream.assume_init_mut() };
+        if authentic {
+            data.xor(at, keystream.bytes());
+            at += PASS;
+        }
+        wipe(keystream);
+    }
+    while authentic && at < data.len {
+        let mut x = passes.begin(first);
+        rounds(&mut x, &mut passes.spill);
+        if data.len - at < PASS {
+            let mut keystream = Keystream::<4>::ZERO;
+            passes.end(first, &x, |half, key| store(&mut keystream.0.as_flattened_mut()[half], key));
+            data.xor(at, keystream.bytes());
+            wipe(&mut keystream);
+        } else {
+            // SAFETY: 512 bytes are left, in 16 halves of blocks.
+            passes.end(first, &x, |half, key| unsafe { data.xor_half(at + 32 * half, key) });
+        }
+        first = first.wrapping_add(8);
+        at += PASS;
+    }
+    authentic
+}
+
+/// Seals a message of any length.
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn seal(stream: Stream<'_>, aad: &[u8], io: &mut InOut<'_>) -> [u8; 16] {
+    let data = Data::new(io);
+    match data.len {
+        0..=64 => seal_rows::<1>(stream, aad, data),
+        65..=192 => seal_rows::<2>(stream, aad, data),
+        193..=320 => seal_rows::<3>(stream, aad, data),
+        _ => seal_passes(stream, aad, data),
+    }
+}
+
+/// Opens a message of any length, if the tag is right.
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn open(stream: Stream<'_>, aad: &[u8], io: &mut InOut<'_>, tag: &[u8; 16]) -> bool {
+    let data = Data::new(io);
+    match data.len {
+        0..=64 => open_rows::<1>(stream, aad, data, tag),
+        65..=192 => open_rows::<2>(stream, aad, data, tag),
+        193..=320 => open_rows::<3>(stream, aad, data, tag),
+        _ => open_passes(stream, aad, data, tag),
+    }
+}
