@@ -23,7 +23,7 @@ pub(crate) struct Avx2(());
 impl Kernel for Avx2 {
     const WIDTH: usize = 8;
 
-    type Stack = [u8; 4096];
+    type Stack = [u8; 8192];
 
     type Poly = poly1305::Poly;
 
