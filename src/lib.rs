@@ -10,6 +10,7 @@ mod backend;
 pub mod batch;
 mod chacha20;
 mod error;
+pub mod migration;
 pub mod openssh;
 pub mod overlap;
 mod poly1305;
