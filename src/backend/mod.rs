@@ -17,6 +17,8 @@ mod neon;
 mod portable;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(wireseal_has = "vsx")]
+mod vsx;
 
 /// The ChaCha20 state before the rounds (RFC 8439, section 2.3) as sixteen words; word 12 is the
 /// block counter. Holds the key, so it is wiped on drop.

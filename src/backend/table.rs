@@ -11,6 +11,8 @@
 backends! {
     { name: "avx2", kernel: avx2::Avx2, arch: "x86_64", endian: "", needs: "", sources: [] }
     { name: "neon", kernel: neon::Neon, arch: "aarch64", endian: "little", needs: "neon", sources: [] }
+    { name: "vsx", kernel: vsx::Vsx, arch: "powerpc64", endian: "little", needs: "",
+      sources: ["asm/ppc64le/chacha20.S", "asm/ppc64le/poly1305.S"] }
     { name: "portable", kernel: portable::Portable, arch: "", endian: "", needs: "", sources: [] }
     { name: "cryptogams", kernel: cryptogams::Cryptogams, arch: "", endian: "", needs: "", sources: [] }
 }

@@ -7,7 +7,8 @@
 use crate::backend::split_key;
 use crate::wipe::wipe;
 
-/// h = h₀ + h₁·2⁶⁴ + h₂·2¹²⁸; tag = h + s.
+/// h = h₀ + h₁·2⁶⁴ + h₂·2¹²⁸; tag = h + s. The kernels in `asm/ppc64le` know this order.
+#[repr(C)]
 pub(crate) struct Poly {
     h: [u64; 3],
     r: [u64; 2],
