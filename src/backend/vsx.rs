@@ -19,6 +19,9 @@ pub(crate) struct Vsx;
 impl Kernel for Vsx {
     const WIDTH: usize = 4;
 
+    /// For the generic code around them, whose frames are larger here; the kernels spill nothing.
+    type Stack = [u8; 4096];
+
     type Poly = Poly;
 
     fn detect() -> Option<Self> {
