@@ -178,7 +178,12 @@ macro_rules! stream {
             #[must_use]
             pub fn with_backend(key: &[u8; 32], $nonce: &[u8; $NONCE_LEN], $backend: Backend) -> Self {
                 let $key = &Key(words(key)).0;
-                Self { keystream: Keystream::new($matrix, BLOCKS), backend: $backend }
+                // Not moved, since what is moved stays behind: copied to its place, and wiped on drop.
+                let matrix = $matrix;
+                let empty = Matrix::new(&[0; 8], 0, &[0; 12]);
+                let mut stream = Self { keystream: Keystream::new(empty, BLOCKS), backend: $backend };
+                stream.keystream.matrix.clone_from(&matrix);
+                stream
             }
 
             /// XORs the next keystream into `data`.

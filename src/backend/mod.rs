@@ -23,8 +23,17 @@ mod vsx;
 /// The ChaCha20 state before the rounds (RFC 8439, section 2.3) as sixteen words; word 12 is the
 /// block counter. Holds the key, so it is wiped on drop.
 #[repr(C, align(16))]
-#[derive(Clone)]
 pub(crate) struct Matrix([u32; 16]);
+
+impl Clone for Matrix {
+    fn clone(&self) -> Self {
+        Matrix(self.0)
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.0 = other.0;
+    }
+}
 
 /// "expand 32-byte k": the first row.
 pub(crate) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
