@@ -152,7 +152,28 @@ fn target(what: &str) -> String {
 }
 
 fn has_feature(feature: &str) -> bool {
-    target("FEATURE").split(',').any(|have| have == feature)
+    match feature {
+        "mips32r2" => mips_release() >= 2,
+        _ => target("FEATURE").split(',').any(|have| have == feature),
+    }
+}
+
+/// The release of MIPS32 that both compilers are set to. rustc's cfg doesn't tell; its targets have release 2
+/// unless `target-cpu` says less. The C compiler is asked; without one, assembling will give the reason.
+fn mips_release() -> u32 {
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    if flags
+        .split('\x1f')
+        .any(|flag| ["mips1", "mips2", "mips32"].iter().any(|cpu| flag.ends_with(&format!("target-cpu={cpu}"))))
+    {
+        return 1;
+    }
+    let probe = env::var("OUT_DIR").unwrap_or_default() + "/release.c";
+    let answer = std::fs::write(&probe, "__mips_isa_rev").ok().and_then(|()| {
+        let expanded = cc::Build::new().file(&probe).cargo_warnings(false).try_expand().ok()?;
+        String::from_utf8(expanded).ok()?.lines().last()?.trim().parse().ok()
+    });
+    answer.unwrap_or(2)
 }
 
 fn flag(name: &str) -> bool {

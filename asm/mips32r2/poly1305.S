@@ -19,15 +19,9 @@
 //	d0 < 4.92 * 2^60	d1 < 5.01 * 2^60	d2 < 4.76 * 2^60	d3 < 8.27 * 2^60
 // so HI:LO does not overflow, and h4, 2^128 and the first block's carry included, stays below 2^31.05.
 
-#ifdef __MIPSEB__
-# define BE 1
-#else
-# define BE 0
-#endif
-
-// Context
-#define H 0         // h0 .. h4
-#define R 20        // r0 .. r3, clamped
+#define RELEASE 2
+#define SUFFIX mips32r2
+#include "../mips32/poly1305.h"
 
 #define P   $a1     // message
 #define END $a2     // of it
@@ -56,31 +50,6 @@
 
 #define FRAME 32    // s0 .. s6
 #define CTX FRAME   // in the caller's home area for arguments
-
-	.set	noreorder
-	.set	noat
-	.text
-
-// A little-endian word, in two halves for a misaligned one, part 0 alone for an aligned one, and its bytes
-// in order on a big-endian machine.
-.macro load part, misaligned, x, offset, base
-	.if	\misaligned == 0
-	.if	\part == 0
-	lw	\x, (\offset)(\base)
-	.endif
-	.elseif	\part != BE
-	lwl	\x, (\offset + 3 - 3 * BE)(\base)
-	.else
-	lwr	\x, (\offset + 3 * BE)(\base)
-	.endif
-.endm
-
-.macro swap x
-	.if	BE
-	wsbh	\x, \x
-	rotr	\x, \x, 16
-	.endif
-.endm
 
 // One column's first four products, with word `at` of the next block under way if `next`.
 .macro column next, at, x0, y0, x1, y1, x2, y2, x3, y3
@@ -176,55 +145,8 @@
 	mflo	A3
 .endm
 
-// int wireseal_0_1_poly1305_init_mips32r2(void *ctx, const uint8_t key[16])
-	.globl	wireseal_0_1_poly1305_init_mips32r2
-	.hidden	wireseal_0_1_poly1305_init_mips32r2
-	.type	wireseal_0_1_poly1305_init_mips32r2, @function
-	.balign	16
-wireseal_0_1_poly1305_init_mips32r2:
-	.cfi_startproc
-	sw	$zero, H + 0($a0)
-	sw	$zero, H + 4($a0)
-	sw	$zero, H + 8($a0)
-	sw	$zero, H + 12($a0)
-	beqz	$a1, .Lno_key
-	sw	$zero, H + 16($a0)
-	load	0, 1, $t0, 0, $a1
-	load	0, 1, $t1, 4, $a1
-	load	0, 1, $t2, 8, $a1
-	load	0, 1, $t3, 12, $a1
-	load	1, 1, $t0, 0, $a1
-	load	1, 1, $t1, 4, $a1
-	load	1, 1, $t2, 8, $a1
-	load	1, 1, $t3, 12, $a1
-	lui	$t4, 0x0fff
-	ori	$t4, $t4, 0xffff
-	addiu	$t5, $t4, -3
-	swap	$t0
-	swap	$t1
-	swap	$t2
-	swap	$t3
-	and	$t0, $t0, $t4
-	and	$t1, $t1, $t5
-	and	$t2, $t2, $t5
-	and	$t3, $t3, $t5
-	sw	$t0, R + 0($a0)
-	sw	$t1, R + 4($a0)
-	sw	$t2, R + 8($a0)
-	sw	$t3, R + 12($a0)
-.Lno_key:
-	jr	$ra
-	move	$v0, $zero
-	.cfi_endproc
-	.size	wireseal_0_1_poly1305_init_mips32r2, . - wireseal_0_1_poly1305_init_mips32r2
-
-// void wireseal_0_1_poly1305_blocks_mips32r2(void *ctx, const uint8_t *inp, size_t len, uint32_t padbit)
-	.globl	wireseal_0_1_poly1305_blocks_mips32r2
-	.hidden	wireseal_0_1_poly1305_blocks_mips32r2
-	.type	wireseal_0_1_poly1305_blocks_mips32r2, @function
-	.balign	16
-wireseal_0_1_poly1305_blocks_mips32r2:
-	.cfi_startproc
+// void poly1305_blocks(void *ctx, const uint8_t *inp, size_t len, uint32_t padbit)
+	function NAME(poly1305_blocks)
 	beqz	$a2, .Lnone
 	addiu	$sp, $sp, -FRAME
 	.cfi_def_cfa_offset FRAME
@@ -342,86 +264,6 @@ wireseal_0_1_poly1305_blocks_mips32r2:
 .Lnone:
 	jr	$ra
 	addiu	$sp, $sp, FRAME
-	.cfi_endproc
-	.size	wireseal_0_1_poly1305_blocks_mips32r2, . - wireseal_0_1_poly1305_blocks_mips32r2
-
-// void wireseal_0_1_poly1305_emit_mips32r2(const void *ctx, uint8_t mac[16], const uint8_t nonce[16])
-	.globl	wireseal_0_1_poly1305_emit_mips32r2
-	.hidden	wireseal_0_1_poly1305_emit_mips32r2
-	.type	wireseal_0_1_poly1305_emit_mips32r2, @function
-	.balign	16
-wireseal_0_1_poly1305_emit_mips32r2:
-	.cfi_startproc
-	lw	$t4, H + 16($a0)
-	lw	$t0, H + 0($a0)
-	lw	$t1, H + 4($a0)
-	lw	$t2, H + 8($a0)
-	lw	$t3, H + 12($a0)
-	load	0, 1, $t5, 0, $a2
-	load	0, 1, $t6, 4, $a2
-	load	0, 1, $t7, 8, $a2
-	load	0, 1, $t8, 12, $a2
-	load	1, 1, $t5, 0, $a2
-	load	1, 1, $t6, 4, $a2
-	load	1, 1, $t7, 8, $a2
-	load	1, 1, $t8, 12, $a2
-	swap	$t5
-	swap	$t6
-	swap	$t7
-	swap	$t8
-	// With c = h4>>2, v = h%2^130 + 5c is below 2^130 + 2^32 and congruent to h. Whether v >= p is k =
-	// (v + 5) >> 130, and the fully reduced h is v + 5k modulo 2^130.
-	srl	$v0, $t4, 2
-	sll	$v1, $v0, 2
-	addu	$v1, $v1, $v0
-	addiu	$v1, $v1, 5
-	addu	$at, $t0, $v1
-	sltu	$at, $at, $v1
-	addu	$v0, $t1, $at
-	sltu	$at, $v0, $at
-	addu	$v0, $t2, $at
-	sltu	$at, $v0, $at
-	addu	$v0, $t3, $at
-	sltu	$at, $v0, $at
-	andi	$t4, $t4, 3
-	addu	$t4, $t4, $at
-	srl	$t4, $t4, 2
-	// 5c + 5k: k = 0 takes 5 off again.
-	addiu	$t4, $t4, -1
-	andi	$t4, $t4, 5
-	subu	$v1, $v1, $t4
-	// Plus the nonce, modulo 2^128.
-	addu	$t0, $t0, $v1
-	sltu	$v0, $t0, $v1
-	addu	$t0, $t0, $t5
-	sltu	$at, $t0, $t5
-	addu	$at, $at, $v0
-	addu	$t1, $t1, $t6
-	sltu	$v0, $t1, $t6
-	addu	$t1, $t1, $at
-	sltu	$at, $t1, $at
-	addu	$at, $at, $v0
-	addu	$t2, $t2, $t7
-	sltu	$v0, $t2, $t7
-	addu	$t2, $t2, $at
-	sltu	$at, $t2, $at
-	addu	$at, $at, $v0
-	addu	$t3, $t3, $t8
-	addu	$t3, $t3, $at
-	swap	$t0
-	swap	$t1
-	swap	$t2
-	swap	$t3
-	swl	$t0, (3 - 3 * BE)($a1)
-	swr	$t0, (0 + 3 * BE)($a1)
-	swl	$t1, (7 - 3 * BE)($a1)
-	swr	$t1, (4 + 3 * BE)($a1)
-	swl	$t2, (11 - 3 * BE)($a1)
-	swr	$t2, (8 + 3 * BE)($a1)
-	swl	$t3, (15 - 3 * BE)($a1)
-	jr	$ra
-	swr	$t3, (12 + 3 * BE)($a1)
-	.cfi_endproc
-	.size	wireseal_0_1_poly1305_emit_mips32r2, . - wireseal_0_1_poly1305_emit_mips32r2
+	end_function NAME(poly1305_blocks)
 
 	.section .note.GNU-stack, "", @progbits

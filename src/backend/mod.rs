@@ -8,6 +8,8 @@ use crate::overlap::InOut;
 use crate::wipe::{Wipe, wipe};
 use core::fmt;
 
+#[cfg(wireseal_asm)]
+mod asm;
 #[cfg(wireseal_has = "avx2")]
 mod avx2;
 #[cfg(wireseal_has = "cryptogams")]
