@@ -218,10 +218,12 @@
 	or	T, DST, SRC
 	andi	T, T, 3
 .Leither:
+	.cfi_remember_state
 	beqz	$a2, .Lnone
+	sll	X0, $a2, 6
 	addiu	$sp, $sp, -FRAME
 	.cfi_def_cfa_offset FRAME
-	sll	X0, $a2, 6
+	addiu	X1, $a2, -1
 	sw	$s0, SAVED + 0($sp)
 	.cfi_offset 16, SAVED + 0 - FRAME
 	sw	$s1, SAVED + 4($sp)
@@ -246,8 +248,7 @@
 	.cfi_offset 31, SAVED + 40 - FRAME
 
 	sw	T, HOW($sp)
-	addiu	T, $a2, -1
-	sw	T, NBLOCKS($sp)
+	sw	X1, NBLOCKS($sp)
 	addu	END, DST, X0
 	lw	I1, 4(MATRIX)
 	lw	X5, 20(MATRIX)
@@ -275,7 +276,7 @@
 	addu	I2, I2, X7
 	xor	X13, X13, I2
 	rotate	X13, 16
-	beqz	T, .Lrounds
+	beqz	X1, .Lrounds
 	addu	I1, I1, X6
 	sw	X5, HOISTED + 0($sp)
 	sw	X6, HOISTED + 4($sp)
@@ -480,21 +481,10 @@
 	lw	$fp, SAVED + 36($sp)
 	jr	$ra
 	addiu	$sp, $sp, FRAME
-	.cfi_def_cfa_offset 0
-	.cfi_restore 16
-	.cfi_restore 17
-	.cfi_restore 18
-	.cfi_restore 19
-	.cfi_restore 20
-	.cfi_restore 21
-	.cfi_restore 22
-	.cfi_restore 23
-	.cfi_restore 28
-	.cfi_restore 30
-	.cfi_restore 31
+	.cfi_restore_state
 .Lnone:
 	jr	$ra
-	addiu	$sp, $sp, FRAME
+	nop
 	end_function NAME(chacha20_xor)
 
 	.section .note.GNU-stack, "", @progbits

@@ -13,9 +13,9 @@
 // part: what d3's upper word has at 2^130 and above is added to h0, five times, and carried through.
 //
 // Bounds, which asm/bounds.py derives from these steps: a limb is below 2^32, r0 below 2^28, rk at most 2^28 - 4,
-// sk at most 5*2^26 - 5. h4 is at most 4 after the reduction, and 6 with 2^128 and the first block's carry.
-// The columns with carry and message word stay below
-//	d0 < 4.76 * 2^60	d1 < 4.51 * 2^60	d2 < 4.26 * 2^60	d3 < 4.01 * 2^60
+// sk at most 5*2^26 - 5. After the reduction h4 <= 4; 2^128 and the carry of a call's first block come on top.
+// The columns, with carry and message word, stay below
+//	d0 < 4.76 * 2^60	d1 < 4.51 * 2^60	d2 < 4.26 * 2^60	d3 < 10.01 * 2^60
 // so HI:LO does not overflow, nor does 5*(h4>>2).
 
 #define RELEASE 1
@@ -140,7 +140,9 @@
 
 // void poly1305_blocks(void *ctx, const uint8_t *inp, size_t len, uint32_t padbit)
 	function NAME(poly1305_blocks)
+	.cfi_remember_state
 	beqz	$a2, .Lnone
+	li	ONE, 1
 	addiu	$sp, $sp, -FRAME
 	.cfi_def_cfa_offset FRAME
 	load	0, 1, N0, 0, P
@@ -184,7 +186,6 @@
 	lw	S2, S + 4($a0)
 	lw	S3, S + 8($a0)
 	sw	$a0, CTX($sp)
-	li	ONE, 1
 	.if	BE
 	li	K8, 1 << 8
 	lui	K16, 1
@@ -247,21 +248,10 @@
 	sw	H4, H + 16(P)
 	jr	$ra
 	addiu	$sp, $sp, FRAME
-	.cfi_def_cfa_offset 0
-	.cfi_restore 16
-	.cfi_restore 17
-	.cfi_restore 18
-	.cfi_restore 19
-	.cfi_restore 20
-	.cfi_restore 21
-	.cfi_restore 22
-	.if	BE
-	.cfi_restore 23
-	.cfi_restore 30
-	.endif
+	.cfi_restore_state
 .Lnone:
 	jr	$ra
-	addiu	$sp, $sp, FRAME
+	nop
 	end_function NAME(poly1305_blocks)
 
 	.section .note.GNU-stack, "", @progbits

@@ -15,9 +15,9 @@
 // used as it is. A block is 28 multiplications, 8 moves, 4 loads, 2 shifts and the addition of 2^128.
 //
 // Bounds, which asm/bounds.py derives from these steps: a limb is below 2^32, r0 below 2^28, rk at most
-// 2^28 - 4, sk at most 5*2^26 - 5. The columns with carry and message word stay below
-//	d0 < 4.92 * 2^60	d1 < 5.01 * 2^60	d2 < 4.76 * 2^60	d3 < 8.27 * 2^60
-// so HI:LO does not overflow, and h4, 2^128 and the first block's carry included, stays below 2^31.05.
+// 2^28 - 4, sk at most 5*2^26 - 5. The columns, with carry and message word, stay below
+//	d0 < 5.35 * 2^60	d1 < 5.10 * 2^60	d2 < 4.85 * 2^60	d3 < 7.60 * 2^60
+// so HI:LO does not overflow, and h4 < 2^30.93 with 2^128 and the carry of a call's first block.
 
 #define RELEASE 2
 #define SUFFIX mips32r2
@@ -147,7 +147,9 @@
 
 // void poly1305_blocks(void *ctx, const uint8_t *inp, size_t len, uint32_t padbit)
 	function NAME(poly1305_blocks)
+	.cfi_remember_state
 	beqz	$a2, .Lnone
+	li	ONE, 1
 	addiu	$sp, $sp, -FRAME
 	.cfi_def_cfa_offset FRAME
 	load	0, 1, B0, 0, P
@@ -190,7 +192,6 @@
 	addu	S3, S3, R3
 	sll	Z0, R0, 2
 	addu	Q0, Z0, R0
-	li	ONE, 1
 
 	// The first block.
 	swap	B0
@@ -253,17 +254,10 @@
 	sw	H4, H + 16(P)
 	jr	$ra
 	addiu	$sp, $sp, FRAME
-	.cfi_def_cfa_offset 0
-	.cfi_restore 16
-	.cfi_restore 17
-	.cfi_restore 18
-	.cfi_restore 19
-	.cfi_restore 20
-	.cfi_restore 21
-	.cfi_restore 22
+	.cfi_restore_state
 .Lnone:
 	jr	$ra
-	addiu	$sp, $sp, FRAME
+	nop
 	end_function NAME(poly1305_blocks)
 
 	.section .note.GNU-stack, "", @progbits
