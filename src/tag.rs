@@ -26,7 +26,9 @@ impl Tag {
 
 impl ConstantTimeEq for Tag {
     fn ct_eq(&self, other: &Self) -> Choice {
-        self.0.ct_eq(&other.0)
+        // As numbers: byte by byte takes longer.
+        let [a, b] = [self, other].map(|tag| u128::from_ne_bytes(tag.0));
+        ((a ^ b) as u64 | ((a ^ b) >> 64) as u64).ct_eq(&0)
     }
 }
 

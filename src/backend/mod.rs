@@ -48,11 +48,8 @@ impl Matrix {
 
     /// The last row as it is: counter and nonce, or all of HChaCha20's nonce.
     pub(crate) fn with_last_row(key: &[u32; 8], row: [u32; 4]) -> Self {
-        let mut matrix = [0; 16];
-        matrix[..4].copy_from_slice(&CONSTANTS);
-        matrix[4..12].copy_from_slice(key);
-        matrix[12..].copy_from_slice(&row);
-        Matrix(matrix)
+        let ([w, x, y, z], [a, b, c, d, e, f, g, h], [i, j, k, l]) = (CONSTANTS, *key, row);
+        Matrix([w, x, y, z, a, b, c, d, e, f, g, h, i, j, k, l])
     }
 
     pub(crate) fn words(&self) -> &[u32; 16] {
@@ -111,7 +108,7 @@ pub(crate) trait Kernel: Copy + 'static {
 
     /// As large as the stack that an operation on this backend may have left secrets on, the generic code around it
     /// included: overwritten after each. `tests/wiping.rs` finds out if it is too small.
-    type Stack: Wipe;
+    type Stack: Stack;
 
     /// Poly1305 in progress, in the backend's own radix. Wiped on drop.
     type Poly;
@@ -175,18 +172,27 @@ pub(crate) trait Kernel: Copy + 'static {
 
 /// Calls `secretive`, then overwrites the stack below this call, where it has left what the compiler spilled and moved.
 #[inline(always)]
-pub(crate) fn scrubbed<Stack: Wipe, T>(secretive: impl FnOnce() -> T) -> T {
+pub(crate) fn scrubbed<S: Stack, T>(secretive: impl FnOnce() -> T) -> T {
     #[inline(never)]
     fn below<T>(call: impl FnOnce() -> T) -> T {
         call()
     }
-    #[inline(never)]
-    fn overwrite<Stack: Wipe>() {
-        wipe(&mut { Stack::ZERO });
-    }
     let out = below(secretive);
-    overwrite::<Stack>();
+    S::overwrite();
     out
+}
+
+/// An amount of stack.
+pub(crate) trait Stack {
+    /// Overwrites that much below the caller's frame.
+    fn overwrite();
+}
+
+impl<T: Wipe> Stack for T {
+    #[inline(never)]
+    fn overwrite() {
+        wipe(&mut { T::ZERO });
+    }
 }
 
 /// Something to do on a backend that is chosen at run time: the way to a generic method.

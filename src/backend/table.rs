@@ -14,9 +14,9 @@ backends! {
     { name: "vsx", kernel: vsx::Vsx, arch: "powerpc64", endian: "little", needs: "",
       sources: ["asm/ppc64le/chacha20.S", "asm/ppc64le/poly1305.S"] }
     { name: "mips32r2", kernel: asm::Mips32r2, arch: "mips", endian: "", needs: "mips32r2",
-      sources: ["asm/mips32r2/chacha20.S", "asm/mips32r2/poly1305.S"] }
+      sources: ["asm/mips32r2/chacha20.S", "asm/mips32r2/poly1305.S", "asm/mips32/stack.S"] }
     { name: "cryptogams-mips32", kernel: asm::Mips32, arch: "mips", endian: "", needs: "",
-      sources: ["asm/mips32/chacha20.S", "asm/mips32/poly1305.S"] }
+      sources: ["asm/mips32/chacha20.S", "asm/mips32/poly1305.S", "asm/mips32/stack.S"] }
     { name: "portable", kernel: portable::Portable, arch: "", endian: "", needs: "", sources: [] }
     { name: "cryptogams", kernel: cryptogams::Cryptogams, arch: "", endian: "", needs: "", sources: [] }
 }

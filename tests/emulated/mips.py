@@ -245,8 +245,8 @@ def kernels(asm=ROOT / 'asm', only=('mips32r2', 'mips32'), quick=False):
                 check(all(g <= m for g, m in zip(got, most)), f'more cycles than recorded, {most}')
 
 
-# What a packet may cost through the public API, sealed and opened in place, by backend.
-SEAL = {}
+# The same for a packet of 64 and 1420 bytes through the public API, sealed and opened in place, aligned.
+SEAL = {'little': [3181, 3174, 29592, 29580], 'big': [0, 0, 0, 0]}
 
 
 def seal(path):
@@ -255,29 +255,25 @@ def seal(path):
     clean = len(machine.mem.regions)
     rng = random.Random(1)
     key, nonce = rng.randbytes(32), rng.randbytes(12)
-    for length in (0, 64, 576, 1420):
-        for at in (0, 1):
-            text = rng.randbytes(length)
-            expected = gen.seal(key, nonce, b'', text)
-            for _ in range(3):
-                del machine.mem.regions[clean:]
-                machine.mem.last = machine.mem.regions[0]
-                cipher, k, n = machine.alloc(256), machine.alloc(32, key), machine.alloc(12, nonce)
-                data, tag = machine.alloc(length, text, at), machine.alloc(16)
-                machine.call('key_new', cipher, k)
-                for i in machine.cache.values():
-                    i.count = i.stall = 0
-                sealed = machine.call('seal', cipher, n, data, length, tag)
-                check(machine.read(data, length) + machine.read(tag, 16) == expected, 'seal')
-                profile = {}
-                for i in machine.cache.values():
-                    if i.count:
-                        where = machine.where(i.pc).split('+')[0]
-                        profile[where] = profile.get(where, 0) + i.count + i.stall
-                opened = machine.call('open', cipher, n, data, length, tag)
-                check(opened.v0 == 1 and machine.read(data, length) == text, 'open')
-            print(f'{length} bytes, alignment {at}: seal {sealed.cycles}, open {opened.cycles} cycles')
-            print('   ', ', '.join(f'{n} {c}' for n, c in sorted(profile.items(), key=lambda x: -x[1])[:12]))
+    aligned = []
+    for length, at in itertools.product((0, 64, 576, 1420), (0, 1)):
+        text = rng.randbytes(length)
+        expected = gen.seal(key, nonce, b'', text)
+        for _ in range(3):
+            del machine.mem.regions[clean:]
+            machine.mem.last = machine.mem.regions[0]
+            cipher, k, n = machine.alloc(256), machine.alloc(32, key), machine.alloc(12, nonce)
+            data, tag = machine.alloc(length, text, at), machine.alloc(16)
+            machine.call('key_new', cipher, k)
+            sealed = machine.call('seal', cipher, n, data, length, tag)
+            check(machine.read(data, length) + machine.read(tag, 16) == expected, 'seal')
+            opened = machine.call('open', cipher, n, data, length, tag)
+            check(opened.v0 == 1 and machine.read(data, length) == text, 'open')
+        print(f'{length} bytes{", misaligned" * at}: seal {sealed.cycles}, open {opened.cycles} cycles')
+        if length in (64, 1420) and not at:
+            aligned += [sealed.cycles, opened.cycles]
+    most = SEAL['big' if machine.be else 'little']
+    check(all(g <= m for g, m in zip(aligned, most)), f'more cycles than recorded, {most}')
 
 
 # Small mistakes: file, what stands there (its first occurrence), what is put there.
