@@ -104,7 +104,7 @@ impl Drop for Poly {
 impl<S: Symbols> Kernel for Mips<S> {
     const WIDTH: usize = 1;
 
-    type Stack = Below<512>;
+    type Stack = Below<1024>;
 
     type Poly = Poly;
 
