@@ -10,7 +10,7 @@ mod chacha20;
 mod poly1305;
 mod rounds;
 
-use super::{Kernel, Matrix, scrubbed};
+use super::{Kernel, Matrix};
 use crate::overlap::InOut;
 use aead::Stream;
 
@@ -20,17 +20,10 @@ cpufeatures::new!(features, "avx2", "bmi1", "bmi2");
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx2(());
 
-/// The longest packet, in bytes, whose sealing leaves little on the stack.
-const SHALLOW: usize = 192;
-
-/// The stack of the kernels of longer ones, and of opening, one frame for all lengths.
-type Deep = [u8; 8192];
-
 impl Kernel for Avx2 {
     const WIDTH: usize = 8;
 
-    /// The glue, and sealing up to `SHALLOW` bytes; the rest overwrites `Deep` besides, which costs 100 ns.
-    type Stack = [u8; 2048];
+    type Stack = [u8; 8192];
 
     type Poly = poly1305::Poly;
 
@@ -40,12 +33,12 @@ impl Kernel for Avx2 {
 
     fn chacha20_xor(self, matrix: &Matrix, io: InOut<'_, [u8; 64]>) {
         // SAFETY: `self` witnesses that the CPU has the features.
-        scrubbed::<Deep, _>(|| unsafe { chacha20::xor(matrix, io) })
+        unsafe { chacha20::xor(matrix, io) }
     }
 
     fn chacha20_blocks(self, matrix: &Matrix, out: &mut [[u8; 64]]) {
         // SAFETY: `self` witnesses that the CPU has the features.
-        scrubbed::<Deep, _>(|| unsafe { chacha20::blocks(matrix, out) })
+        unsafe { chacha20::blocks(matrix, out) }
     }
 
     fn poly1305_new(self, key: &[u8; 32], _blocks: usize) -> Self::Poly {
@@ -63,10 +56,8 @@ impl Kernel for Avx2 {
     }
 
     fn seal_fused(self, key: &[u32; 8], nonce: &[u8; 12], aad: &[u8], io: &mut InOut<'_>) -> Option<[u8; 16]> {
-        let deep = io.len() > SHALLOW;
         // SAFETY: `self` witnesses that the CPU has the features.
-        let mut seal = || unsafe { aead::seal(Stream { key, nonce }, aad, io) };
-        Some(if deep { scrubbed::<Deep, _>(seal) } else { seal() })
+        Some(unsafe { aead::seal(Stream { key, nonce }, aad, io) })
     }
 
     fn open_fused(
@@ -78,6 +69,6 @@ impl Kernel for Avx2 {
         tag: &[u8; 16],
     ) -> Option<bool> {
         // SAFETY: `self` witnesses that the CPU has the features.
-        Some(scrubbed::<Deep, _>(|| unsafe { aead::open(Stream { key, nonce }, aad, io, tag) }))
+        Some(unsafe { aead::open(Stream { key, nonce }, aad, io, tag) })
     }
 }
