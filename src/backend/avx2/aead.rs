@@ -5,12 +5,13 @@
 //! the 512 bytes before its own. Opening does the same with the keystream in a buffer; only once the tag is right
 //! does it touch the output. Beyond that buffer it authenticates first and decrypts then.
 
-use super::chacha20::{Lanes, Passes, Rows, few_blocks, load_row, store};
-use super::poly1305::{Key, Limbs, absorb, absorb_any};
+use super::chacha20::{Block, Lanes, Passes, Rows, few_blocks, load_row, store};
+use super::poly1305::{Key, Limbs, absorb, absorb_all, absorb_any, absorb_number};
 use super::rounds::{rounds, rounds_absorb, rounds_block};
 use crate::backend::{CONSTANTS, words};
 use crate::overlap::{InOut, Regions};
 use crate::wipe::{Wipe, wipe};
+use core::arch::asm;
 use core::arch::x86_64::*;
 use core::hint::black_box;
 use core::marker::PhantomData;
@@ -71,9 +72,8 @@ impl<'a> Data<'a> {
         unsafe { core::slice::from_raw_parts(self.dst, self.len) }
     }
 
-    /// Output = input ⊕ `keystream` from byte `at` on, as far as either goes.
-    #[inline]
-    #[target_feature(enable = "avx2")]
+    /// Output = input ⊕ `keystream` from byte `at` on, as far as either goes. Needs AVX, like all that it is inlined into.
+    #[inline(always)]
     fn xor(&mut self, at: usize, keystream: &[u8]) {
         let at = at.min(self.len);
         let len = keystream.len().min(self.len - at);
@@ -96,9 +96,10 @@ impl<'a> Data<'a> {
                 done += 16;
             }
             if len > done {
-                let x = load_partial(core::slice::from_raw_parts(src.add(done), len - done));
-                let key = load_partial(core::slice::from_raw_parts(key.add(done), len - done));
-                store_partial(core::slice::from_raw_parts_mut(dst.add(done), len - done), x ^ key);
+                let len = len - done;
+                let x = load_partial(core::slice::from_raw_parts(src.add(done), len));
+                let key = load_partial(core::slice::from_raw_parts(key.add(done), len));
+                store_partial(core::slice::from_raw_parts_mut(dst.add(done), len), x ^ key);
             }
         }
     }
@@ -119,7 +120,7 @@ impl<'a> Data<'a> {
 }
 
 /// Up to 15 bytes, little-endian.
-#[inline(always)]
+#[inline(never)]
 fn load_partial(bytes: &[u8]) -> u128 {
     let shift = |len: usize| 8 * (bytes.len() - len) as u32;
     // From 4 and from 8 bytes on, two reads that may overlap.
@@ -133,7 +134,7 @@ fn load_partial(bytes: &[u8]) -> u128 {
 }
 
 /// Up to 15 bytes of `x`, little-endian.
-#[inline(always)]
+#[inline(never)]
 fn store_partial(bytes: &mut [u8], x: u128) {
     let len = bytes.len();
     if len >= 8 {
@@ -164,43 +165,56 @@ struct Mac {
 }
 
 impl Mac {
-    #[inline]
-    #[target_feature(enable = "avx2,bmi2")]
+    #[inline(always)]
     fn new(key: Key, aad: &[u8]) -> Self {
-        let mut mac = Mac { key, h: [0; 3] };
-        if !aad.is_empty() {
-            mac.absorb_padded(aad);
-        }
-        mac
+        let h = if aad.is_empty() { [0; 3] } else { absorb_aad(&key, aad) };
+        Mac { key, h }
     }
 
-    #[inline]
-    #[target_feature(enable = "avx2,bmi2")]
+    /// A few bytes, padded with zeroes.
+    #[inline(always)]
     fn absorb_padded(&mut self, bytes: &[u8]) {
         let (blocks, tail) = bytes.as_chunks();
-        self.h = absorb_any(self.h, &self.key.r, blocks);
+        self.h = absorb_all(self.h, &self.key.r, blocks);
         if !tail.is_empty() {
-            self.h = absorb(self.h, &self.key.r, &load_partial(tail).to_le_bytes());
+            self.h = absorb_number(self.h, &self.key.r, load_partial(tail));
         }
     }
 
     /// Ends with both lengths.
-    #[inline]
-    #[target_feature(enable = "bmi2")]
+    #[inline(always)]
     fn tag(&mut self, aad: usize, text: usize) -> u128 {
         let lengths = u128::from(aad as u64) | u128::from(text as u64) << 64;
-        self.h = absorb(self.h, &self.key.r, &lengths.to_le_bytes());
-        let tag = self.key.tag(self.h);
-        self.key.wipe();
-        tag
+        self.key.tag(absorb_number(self.h, &self.key.r, lengths))
     }
 
     /// Compares all bits of the tags at once.
-    #[inline]
-    #[target_feature(enable = "avx2,bmi2")]
+    #[inline(always)]
     fn verify(&mut self, aad: usize, text: usize, expected: &[u8; 16]) -> bool {
         if self.tag(aad, text) == u128::from_le_bytes(*expected) { true } else { refused() }
     }
+}
+
+#[inline(never)]
+fn absorb_aad(key: &Key, aad: &[u8]) -> Limbs {
+    let mut mac = Mac { key: *key, h: [0; 3] };
+    mac.absorb_padded(aad);
+    mac.h
+}
+
+/// Bytes that can be read as a whole at once: what was stored in halves can't.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn tag_bytes(tag: u128) -> [u8; 16] {
+    let mut vector = _mm_set_epi64x((tag >> 64) as i64, tag as i64);
+    let mut bytes = [0; 16];
+    // SAFETY: no instruction, but the compiler must take the vector for one; then 16 bytes are written, the length
+    // of the array.
+    unsafe {
+        asm!("/* {} */", inout(xmm_reg) vector, options(pure, nomem, nostack, preserves_flags));
+        _mm_storeu_si128(bytes.as_mut_ptr().cast(), vector);
+    }
+    bytes
 }
 
 /// The verdict on a forgery. In a function of its own, so that the one branch on the tags decides, and not a value
@@ -209,6 +223,15 @@ impl Mac {
 #[inline(never)]
 fn refused() -> bool {
     black_box(false)
+}
+
+/// The first 8 bytes of a nonce and the last 4, as they are likely to have been stored: other pieces of it could not be
+/// read at once.
+#[inline(always)]
+fn nonce_parts(nonce: &[u8; 12]) -> (u64, u64) {
+    let [.., a, b, c, d] = *nonce;
+    let lo = nonce.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    (lo, u32::from_le_bytes([a, b, c, d]).into())
 }
 
 /// A key and a nonce.
@@ -224,13 +247,14 @@ impl Stream<'_> {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn rows(self) -> Rows {
-        let [n0, n1, n2]: [u32; 3] = words(self.nonce);
         let (key, _) = self.key.as_chunks();
+        let (lo, hi) = nonce_parts(self.nonce);
+        let last = _mm_set_epi64x((hi << 32 | lo >> 32) as i64, (lo << 32) as i64);
         [
             load_row(&CONSTANTS),
             load_row(&key[0]),
             load_row(&key[1]),
-            _mm256_setr_epi32(0, n0 as i32, n1 as i32, n2 as i32, 1, n0 as i32, n1 as i32, n2 as i32),
+            _mm256_or_si256(_mm256_broadcastsi128_si256(last), _mm256_setr_epi32(0, 0, 0, 0, 1, 0, 0, 0)),
         ]
     }
 
@@ -256,43 +280,43 @@ fn one_time_key(half: __m256i) -> Key {
     Key::new(number(r), number(s))
 }
 
-/// The one-time key, and `2 * N` − 1 blocks of keystream for the data, at the end of the buffer.
+/// Output = input ⊕ `2 * N` blocks less the first, as far as the data goes.
 #[inline]
-#[target_feature(enable = "avx2,bmi2")]
-fn first_rows<const N: usize>(stream: Stream<'_>, keystream: &mut Keystream<N>) -> Key {
-    let blocks = few_blocks::<N>(&stream.rows(), 0);
-    for (group, pair) in keystream.0.iter_mut().zip(&blocks) {
-        for (half, key) in group.iter_mut().zip(pair.as_flattened()) {
-            store(half, *key);
+#[target_feature(enable = "avx2")]
+fn xor_rows<const N: usize>(data: &mut Data<'_>, blocks: &[[Block; 2]; N]) {
+    let mut at = 0;
+    for &key in blocks.as_flattened().as_flattened().iter().skip(2) {
+        if data.len - at < 32 {
+            let mut keystream = [0; 32];
+            store(&mut keystream, key);
+            return data.xor(at, &keystream);
         }
+        // SAFETY: 32 bytes are left.
+        unsafe { data.xor_half(at, key) };
+        at += 32;
     }
-    one_time_key(blocks[0][0][0])
 }
 
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx2,bmi2")]
-fn seal_rows<const N: usize>(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>) -> [u8; 16] {
-    let mut keystream = Keystream::<N>::ZERO;
-    let key = first_rows(stream, &mut keystream);
-    let mut mac = Mac::new(key, aad);
-    data.xor(0, keystream.bytes().get(64..).unwrap_or_default());
-    wipe(&mut keystream);
+fn seal_rows<const N: usize>(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>) -> u128 {
+    let blocks = few_blocks::<N>(&stream.rows(), 0);
+    let mut mac = Mac::new(one_time_key(blocks[0][0][0]), aad);
+    xor_rows(&mut data, &blocks);
     mac.absorb_padded(data.output());
-    mac.tag(aad.len(), data.len).to_le_bytes()
+    mac.tag(aad.len(), data.len)
 }
 
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx2,bmi2")]
 fn open_rows<const N: usize>(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>, tag: &[u8; 16]) -> bool {
-    let mut keystream = Keystream::<N>::ZERO;
-    let key = first_rows(stream, &mut keystream);
-    let mut mac = Mac::new(key, aad);
+    let blocks = few_blocks::<N>(&stream.rows(), 0);
+    let mut mac = Mac::new(one_time_key(blocks[0][0][0]), aad);
     mac.absorb_padded(data.input());
     let authentic = mac.verify(aad.len(), data.len, tag);
     if authentic {
-        data.xor(0, keystream.bytes().get(64..).unwrap_or_default());
+        xor_rows(&mut data, &blocks);
     }
-    wipe(&mut keystream);
     authentic
 }
 
@@ -323,9 +347,9 @@ fn next_pass(passes: &mut Passes, first: u32, mac: &mut Mac, m: &[[u8; 16]; PASS
     x
 }
 
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx2,bmi2")]
-fn seal_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>) -> [u8; 16] {
+fn seal_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>) -> u128 {
     let mut passes = stream.passes();
     let (key, mut x) = first_pass(&mut passes);
     let mut mac = Mac::new(key, aad);
@@ -336,7 +360,6 @@ fn seal_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>) -> [u8; 16] {
         if data.len - at < PASS {
             passes.end(first, &x, |half, key| store(&mut keystream.0.as_flattened_mut()[half], key));
             data.xor(at, keystream.bytes());
-            wipe(&mut keystream);
             break;
         }
         // SAFETY: 512 bytes are left, in 16 halves of blocks.
@@ -350,60 +373,108 @@ fn seal_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>) -> [u8; 16] {
         x = next_pass(&mut passes, first, &mut mac, m);
     }
     mac.absorb_padded(data.output().get(at..).unwrap_or_default());
-    mac.tag(aad.len(), data.len).to_le_bytes()
+    mac.tag(aad.len(), data.len)
 }
 
-#[inline]
+/// Keystream of passes, of which the first are made.
+type Ahead = [MaybeUninit<Keystream<4>>; AHEAD / PASS];
+
+/// Authenticates a message, with the keystream for its beginning made meanwhile. Gives the verdict and how many passes
+/// were made.
+#[inline(never)]
 #[target_feature(enable = "avx2,bmi2")]
-fn open_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>, tag: &[u8; 16]) -> bool {
+fn authenticate(stream: Stream<'_>, aad: &[u8], text: &[u8], tag: &[u8; 16], ahead: &mut Ahead) -> (bool, usize) {
     let mut passes = stream.passes();
     let (key, mut x) = first_pass(&mut passes);
     let mut mac = Mac::new(key, aad);
-    let mut ahead = [const { MaybeUninit::<Keystream<4>>::uninit() }; AHEAD / PASS];
     let mut first = 1_u32;
-    let mut used = 0;
-    let mut rest = data.input();
-    for keystream in &mut ahead {
+    let mut made = 0;
+    let mut rest = text;
+    for keystream in ahead {
         let halves: *mut [u8; 32] = keystream.as_mut_ptr().cast();
         // SAFETY: a pass is 16 halves of blocks, and so is the buffer: all of it is written.
         passes.end(first, &x, |half, key| store(unsafe { &mut *halves.add(half) }, key));
-        used += 1;
+        made += 1;
+        let Some((m, after)) = rest.split_first_chunk::<PASS>() else { break };
+        let Some(m) = m.as_chunks().0.first_chunk().filter(|_| made < AHEAD / PASS && !after.is_empty()) else { break };
         first = first.wrapping_add(8);
-        let Some((m, after)) = rest.split_first_chunk::<PASS>().filter(|(_, after)| !after.is_empty()) else { break };
-        if used == AHEAD / PASS {
-            break;
-        }
         rest = after;
-        let (m, _) = m.as_chunks();
-        let Some(m) = m.first_chunk() else { break };
         x = next_pass(&mut passes, first, &mut mac, m);
     }
-    mac.absorb_padded(rest);
-    let authentic = mac.verify(aad.len(), data.len, tag);
-    let mut at = 0;
-    for keystream in ahead.iter_mut().take(used) {
-        // SAFETY: the first `used` passes were written in full.
-        let keystream = unsafe { keystream.assume_init_mut() };
-        if authentic {
-            data.xor(at, keystream.bytes());
-            at += PASS;
-        }
-        wipe(keystream);
-    }
-    while authentic && at < data.len {
+    let (many, few) = rest.split_at(rest.len() & !15);
+    mac.h = absorb_any(mac.h, &mac.key.r, many.as_chunks().0);
+    mac.absorb_padded(few);
+    (mac.verify(aad.len(), text.len(), tag), made)
+}
+
+/// Decrypts what is behind the keystream made ahead.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi2")]
+fn decrypt(stream: Stream<'_>, data: &mut Data<'_>) {
+    let mut passes = stream.passes();
+    let mut keystream = Keystream::<4>::ZERO;
+    for at in (AHEAD..data.len).step_by(PASS) {
+        let first = (at / 64 + 1) as u32;
         let mut x = passes.begin(first);
         rounds(&mut x, &mut passes.spill);
         if data.len - at < PASS {
-            let mut keystream = Keystream::<4>::ZERO;
             passes.end(first, &x, |half, key| store(&mut keystream.0.as_flattened_mut()[half], key));
             data.xor(at, keystream.bytes());
-            wipe(&mut keystream);
         } else {
             // SAFETY: 512 bytes are left, in 16 halves of blocks.
             passes.end(first, &x, |half, key| unsafe { data.xor_half(at + 32 * half, key) });
         }
-        first = first.wrapping_add(8);
-        at += PASS;
+    }
+}
+
+/// How much stack the functions above may have used, in 128 bytes: one to three groups of rows, and passes.
+/// `tests/wiping.rs` finds out if it is more.
+const STACK: [usize; 4] = [5, 7, 9, 16];
+
+/// Overwrites the stack below the caller, where it calls the functions above too.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn scrub<const SIZE: usize>() {
+    let mut stack = MaybeUninit::<Keystream<SIZE>>::uninit();
+    // SAFETY: writes `stack`, all of it, which is aligned to 32 bytes.
+    unsafe {
+        asm!(
+            "vpxor {zero:x}, {zero:x}, {zero:x}",
+            ".set wireseal_offset, 0",
+            ".rept {count}",
+            "vmovdqa [{stack} + wireseal_offset], {zero}",
+            ".set wireseal_offset, wireseal_offset + 32",
+            ".endr",
+            zero = out(ymm_reg) _, stack = in(reg) &mut stack, count = const size_of::<Keystream<SIZE>>() / 32,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// The result of a function that keeps its secrets on the stack, which is then overwritten.
+macro_rules! scrubbed {
+    ($size:expr, $call:expr) => {{
+        let out = $call;
+        scrub::<{ $size }>();
+        out
+    }};
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi2")]
+fn open_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>, tag: &[u8; 16]) -> bool {
+    let mut ahead = [const { MaybeUninit::uninit() }; AHEAD / PASS];
+    let (authentic, made) = scrubbed!(STACK[3], authenticate(stream, aad, data.input(), tag, &mut ahead));
+    for (i, keystream) in ahead.iter_mut().take(made).enumerate() {
+        // SAFETY: the first `made` passes were written in full.
+        let keystream = unsafe { keystream.assume_init_mut() };
+        if authentic {
+            data.xor(PASS * i, keystream.bytes());
+        }
+        wipe(keystream);
+    }
+    if authentic && data.len > AHEAD {
+        scrubbed!(STACK[3], decrypt(stream, &mut data));
     }
     authentic
 }
@@ -412,12 +483,12 @@ fn open_passes(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>, tag: &[u8; 16
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn seal(stream: Stream<'_>, aad: &[u8], io: &mut InOut<'_>) -> [u8; 16] {
     let data = Data::new(io);
-    match data.len {
-        0..=64 => seal_rows::<1>(stream, aad, data),
-        65..=192 => seal_rows::<2>(stream, aad, data),
-        193..=320 => seal_rows::<3>(stream, aad, data),
-        _ => seal_passes(stream, aad, data),
-    }
+    tag_bytes(match data.len {
+        0..=64 => scrubbed!(STACK[0], seal_rows::<1>(stream, aad, data)),
+        65..=192 => scrubbed!(STACK[1], seal_rows::<2>(stream, aad, data)),
+        193..=320 => scrubbed!(STACK[2], seal_rows::<3>(stream, aad, data)),
+        _ => scrubbed!(STACK[3], seal_passes(stream, aad, data)),
+    })
 }
 
 /// Opens a message of any length, if the tag is right.
@@ -425,9 +496,9 @@ pub(super) fn seal(stream: Stream<'_>, aad: &[u8], io: &mut InOut<'_>) -> [u8; 1
 pub(super) fn open(stream: Stream<'_>, aad: &[u8], io: &mut InOut<'_>, tag: &[u8; 16]) -> bool {
     let data = Data::new(io);
     match data.len {
-        0..=64 => open_rows::<1>(stream, aad, data, tag),
-        65..=192 => open_rows::<2>(stream, aad, data, tag),
-        193..=320 => open_rows::<3>(stream, aad, data, tag),
+        0..=64 => scrubbed!(STACK[0], open_rows::<1>(stream, aad, data, tag)),
+        65..=192 => scrubbed!(STACK[1], open_rows::<2>(stream, aad, data, tag)),
+        193..=320 => scrubbed!(STACK[2], open_rows::<3>(stream, aad, data, tag)),
         _ => open_passes(stream, aad, data, tag),
     }
 }

@@ -10,7 +10,7 @@ mod chacha20;
 mod poly1305;
 mod rounds;
 
-use super::{Kernel, Matrix};
+use super::{Kernel, Matrix, scrubbed};
 use crate::overlap::InOut;
 use aead::Stream;
 
@@ -20,10 +20,17 @@ cpufeatures::new!(features, "avx2", "bmi1", "bmi2");
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx2(());
 
+/// The stack of the kernels; sealing and opening overwrite their own, as much as each length needs.
+type Kernels = [u8; 4096];
+
+/// The stack of the glue around them, and of all in an unoptimised build, where vectors go from function to function
+/// through memory.
+type Glue = [u8; if cfg!(debug_assertions) { 16384 } else { 512 }];
+
 impl Kernel for Avx2 {
     const WIDTH: usize = 8;
 
-    type Stack = [u8; 8192];
+    type Stack = Glue;
 
     type Poly = poly1305::Poly;
 
@@ -33,12 +40,12 @@ impl Kernel for Avx2 {
 
     fn chacha20_xor(self, matrix: &Matrix, io: InOut<'_, [u8; 64]>) {
         // SAFETY: `self` witnesses that the CPU has the features.
-        unsafe { chacha20::xor(matrix, io) }
+        scrubbed::<Kernels, _>(|| unsafe { chacha20::xor(matrix, io) })
     }
 
     fn chacha20_blocks(self, matrix: &Matrix, out: &mut [[u8; 64]]) {
         // SAFETY: `self` witnesses that the CPU has the features.
-        unsafe { chacha20::blocks(matrix, out) }
+        scrubbed::<Kernels, _>(|| unsafe { chacha20::blocks(matrix, out) })
     }
 
     fn poly1305_new(self, key: &[u8; 32], _blocks: usize) -> Self::Poly {
@@ -47,12 +54,12 @@ impl Kernel for Avx2 {
 
     fn poly1305_update(self, poly: &mut Self::Poly, blocks: &[[u8; 16]]) {
         // SAFETY: `self` witnesses that the CPU has the features.
-        unsafe { poly1305::update(poly, blocks) }
+        scrubbed::<Kernels, _>(|| unsafe { poly1305::update(poly, blocks) })
     }
 
     fn poly1305_finish(self, poly: &mut Self::Poly, partial: Option<&[u8; 16]>) -> [u8; 16] {
         // SAFETY: `self` witnesses that the CPU has the features.
-        unsafe { poly1305::finish(poly, partial) }
+        scrubbed::<Kernels, _>(|| unsafe { poly1305::finish(poly, partial) })
     }
 
     fn seal_fused(self, key: &[u32; 8], nonce: &[u8; 12], aad: &[u8], io: &mut InOut<'_>) -> Option<[u8; 16]> {

@@ -43,13 +43,12 @@ impl Key {
     }
 }
 
-/// (h + m + 2¹²⁸) · r, partially reduced.
+/// (h + m + 2¹²⁸) · r, partially reduced. Needs BMI2, like all that it is inlined into.
 ///
 /// With h₂ ≤ 6 after the addition, r₀, r₁ < 2⁶⁰ and s₁ < 1.25·2⁶⁰, the sums of products are below 2.25·2¹²⁴ (at 1),
 /// 2·2¹²⁴ + 2⁶⁷ (at 2⁶⁴) and 6·2⁶⁰ + 2⁶¹ + 1 (at 2¹²⁸). What of the last is at 2¹³⁰ and above, c, comes back as
 /// 5c < 5/4·2⁶³.
-#[inline]
-#[target_feature(enable = "bmi2")]
+#[inline(always)]
 pub(super) fn absorb(h: Limbs, r: &[u64; 3], m: &[u8; 16]) -> Limbs {
     let [mut h0, mut h1, mut h2] = h;
     // SAFETY: reads 16 bytes at `m` and three words at `r`, the lengths of the arrays.
@@ -65,8 +64,25 @@ pub(super) fn absorb(h: Limbs, r: &[u64; 3], m: &[u8; 16]) -> Limbs {
     [h0, h1, h2]
 }
 
-#[inline]
-#[target_feature(enable = "bmi2")]
+/// The same with a block from registers.
+#[inline(always)]
+pub(super) fn absorb_number(h: Limbs, r: &[u64; 3], m: u128) -> Limbs {
+    let [mut h0, mut h1, mut h2] = h;
+    let [m0, m1] = halves(m);
+    // SAFETY: reads three words at `r`, the length of the array.
+    unsafe {
+        asm!(
+            absorb!("{m0}", "{m1}"),
+            m0 = in(reg) m0, m1 = in(reg) m1, r = in(reg) r.as_ptr(),
+            h0 = inout(reg) h0, h1 = inout(reg) h1, h2 = inout(reg) h2,
+            d0 = out(reg) _, d1 = out(reg) _, d2 = out(reg) _, t = out(reg) _, out("rdx") _,
+            options(pure, readonly, nostack),
+        );
+    }
+    [h0, h1, h2]
+}
+
+#[inline(always)]
 pub(super) fn absorb_all(mut h: Limbs, r: &[u64; 3], blocks: &[[u8; 16]]) -> Limbs {
     for block in blocks {
         h = absorb(h, r, block);

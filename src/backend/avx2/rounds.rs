@@ -113,13 +113,15 @@ macro_rules! columns {
 /// The chain from h to h is 15 cycles long on Zen 3, of which the order here hides what can be.
 macro_rules! absorb {
     ($offset:literal) => {
+        absorb!(concat!("[{m} + ", $offset, "]"), concat!("[{m} + ", $offset, " + 8]"))
+    };
+    ($m0:expr, $m1:expr) => {
         concat!(
-            "add {h0}, [{m} + ",
-            $offset,
-            "]\n",
-            "adc {h1}, [{m} + ",
-            $offset,
-            " + 8]\n",
+            "add {h0}, ",
+            $m0,
+            "\nadc {h1}, ",
+            $m1,
+            "\n",
             "adc {h2}, 1\n",
             "mov rdx, {h1}\n",
             "mulx {d0}, {t}, [{r} + 16]\n",
