@@ -12,6 +12,8 @@ use core::fmt;
 mod asm;
 #[cfg(wireseal_has = "avx2")]
 mod avx2;
+#[cfg(wireseal_has = "avx512")]
+mod avx512;
 #[cfg(wireseal_has = "cryptogams")]
 mod cryptogams;
 #[cfg(wireseal_has = "neon")]
@@ -21,6 +23,8 @@ mod portable;
 pub(crate) mod tests;
 #[cfg(wireseal_has = "vsx")]
 mod vsx;
+#[cfg(any(wireseal_has = "avx2", wireseal_has = "avx512"))]
+mod x86_64;
 
 /// The ChaCha20 state before the rounds (RFC 8439, section 2.3) as sixteen words; word 12 is the
 /// block counter. Holds the key, so it is wiped on drop.

@@ -9,6 +9,7 @@
 // sources   what `cc` assembles. A backend with sources is chosen at build time (the first that fits);
 //           one without is always compiled in on its architecture and chosen at run time.
 backends! {
+    { name: "avx512", kernel: avx512::Avx512, arch: "x86_64", endian: "", needs: "", sources: [] }
     { name: "avx2", kernel: avx2::Avx2, arch: "x86_64", endian: "", needs: "", sources: [] }
     { name: "neon", kernel: neon::Neon, arch: "aarch64", endian: "little", needs: "neon", sources: [] }
     { name: "vsx", kernel: vsx::Vsx, arch: "powerpc64", endian: "little", needs: "",

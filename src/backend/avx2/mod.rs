@@ -11,8 +11,9 @@ mod poly1305;
 mod rounds;
 
 use super::{Kernel, Matrix, scrubbed};
+use crate::backend::x86_64::message::Stream;
+use crate::backend::x86_64::poly1305::Poly;
 use crate::overlap::InOut;
-use aead::Stream;
 
 cpufeatures::new!(features, "avx2", "bmi1", "bmi2");
 
@@ -32,7 +33,7 @@ impl Kernel for Avx2 {
 
     type Stack = Glue;
 
-    type Poly = poly1305::Poly;
+    type Poly = Poly;
 
     fn detect() -> Option<Self> {
         features::get().then_some(Avx2(()))
@@ -49,7 +50,7 @@ impl Kernel for Avx2 {
     }
 
     fn poly1305_new(self, key: &[u8; 32], _blocks: usize) -> Self::Poly {
-        poly1305::Poly::new(key)
+        Poly::new(key)
     }
 
     fn poly1305_update(self, poly: &mut Self::Poly, blocks: &[[u8; 16]]) {
@@ -58,8 +59,7 @@ impl Kernel for Avx2 {
     }
 
     fn poly1305_finish(self, poly: &mut Self::Poly, partial: Option<&[u8; 16]>) -> [u8; 16] {
-        // SAFETY: `self` witnesses that the CPU has the features.
-        scrubbed::<Kernels, _>(|| unsafe { poly1305::finish(poly, partial) })
+        scrubbed::<Kernels, _>(|| poly.finish(partial))
     }
 
     fn seal_fused(self, key: &[u32; 8], nonce: &[u8; 12], aad: &[u8], io: &mut InOut<'_>) -> Option<[u8; 16]> {

@@ -6,6 +6,8 @@
 //! take 560 cycles for the same, 570 to 610 with Poly1305 where this takes 490.
 
 use super::chacha20::{Lanes, load_words, store_words};
+use crate::backend::x86_64::block::{swap_words, words};
+use crate::backend::x86_64::poly1305::absorption;
 use crate::wipe::Wipe;
 use core::arch::asm;
 
@@ -109,91 +111,6 @@ macro_rules! columns {
     };
 }
 
-/// Poly1305's step over 16 bytes at `offset`: h ← (h + m + 2¹²⁸)·r, as `Limbs::absorb` explains it.
-/// The chain from h to h is 15 cycles long on Zen 3, of which the order here hides what can be.
-macro_rules! absorb {
-    ($offset:literal) => {
-        absorb!(concat!("[{m} + ", $offset, "]"), concat!("[{m} + ", $offset, " + 8]"))
-    };
-    ($m0:expr, $m1:expr) => {
-        concat!(
-            "add {h0}, ",
-            $m0,
-            "\nadc {h1}, ",
-            $m1,
-            "\n",
-            "adc {h2}, 1\n",
-            "mov rdx, {h1}\n",
-            "mulx {d0}, {t}, [{r} + 16]\n",
-            "mulx {d2}, {d1}, [{r}]\n",
-            "mov rdx, {h0}\n",
-            "mulx {h1}, {h0}, [{r}]\n",
-            "add {h0}, {t}\n",
-            "adc {d0}, {h1}\n",
-            "mulx {t}, {h1}, [{r} + 8]\n",
-            "add {h1}, {d1}\n",
-            "adc {d2}, {t}\n",
-            "mov {t}, [{r} + 16]\n",
-            "imul {t}, {h2}\n",
-            "imul {h2}, [{r}]\n",
-            "add {h1}, {t}\n",
-            "adc {d2}, {h2}\n",
-            "add {h1}, {d0}\n",
-            "adc {d2}, 0\n",
-            "mov {t}, {d2}\n",
-            "mov {h2}, {d2}\n",
-            "shr {t}, 2\n",
-            "and {h2}, 3\n",
-            "lea {t}, [{t} + 4*{t}]\n",
-            "add {h0}, {t}\n",
-            "adc {h1}, 0\n",
-            "adc {h2}, 0\n",
-        )
-    };
-}
-pub(super) use absorb;
-
-/// Two quarter rounds of one block in general registers.
-macro_rules! words {
-    ($a:literal $b:literal $c:literal $d:literal, $e:literal $f:literal $g:literal $h:literal) => {
-        concat!(
-            words!(@quarter $a $b $c $d, $e $f $g $h, "16", "12"),
-            words!(@quarter $a $b $c $d, $e $f $g $h, "8", "7")
-        )
-    };
-    (@quarter $a:literal $b:literal $c:literal $d:literal, $e:literal $f:literal $g:literal $h:literal,
-     $left:literal, $left1:literal) => {
-        concat!(
-            "add ", $a, ", ", $b, "\n", "add ", $e, ", ", $f, "\n",
-            "xor ", $d, ", ", $a, "\n", "xor ", $h, ", ", $e, "\n",
-            "rol ", $d, ", ", $left, "\n", "rol ", $h, ", ", $left, "\n",
-            "add ", $c, ", ", $d, "\n", "add ", $g, ", ", $h, "\n",
-            "xor ", $b, ", ", $c, "\n", "xor ", $f, ", ", $g, "\n",
-            "rol ", $b, ", ", $left1, "\n", "rol ", $f, ", ", $left1, "\n",
-        )
-    };
-}
-
-/// The same as `swap`, of one block.
-macro_rules! swap_words {
-    ($out:literal $out1:literal, $in:literal $in1:literal) => {
-        concat!(
-            "mov [rdi + ",
-            $out,
-            "], esi\n",
-            "mov [rdi + ",
-            $out1,
-            "], ebp\n",
-            "mov esi, [rdi + ",
-            $in,
-            "]\n",
-            "mov ebp, [rdi + ",
-            $in1,
-            "]\n",
-        )
-    };
-}
-
 /// The rounds as one `asm!`: from behind the first column round to the end. Scalar work goes between the
 /// quarter rounds of the nine rounds that loop and of the last one.
 macro_rules! rounds {
@@ -249,9 +166,9 @@ pub(super) fn rounds_absorb(x: &mut Lanes, spill: &mut Spill, h: &mut [u64; 3], 
     let [mut h0, mut h1, mut h2] = *h;
     // The scalar work reads 3 words at `r` and 27 + 1 blocks at `m`.
     rounds!(x, spill, before: "",
-        diagonals: absorb!(0), absorb!(16), columns: "", absorb!(32),
+        diagonals: absorption!(0), absorption!(16), columns: "", absorption!(32),
         next: "add {m}, 48\n dec qword ptr [rdi + 208]\n",
-        last: absorb!(0), "", after: "",
+        last: absorption!(0), "", after: "",
         m = inout(reg) m.as_ptr() => _, r = in(reg) r.as_ptr(),
         h0 = inout(reg) h0, h1 = inout(reg) h1, h2 = inout(reg) h2,
         d0 = out(reg) _, d1 = out(reg) _, d2 = out(reg) _, t = out(reg) _, out("rdx") _,

@@ -8,7 +8,7 @@ pub(super) mod limbs32;
 #[cfg(any(target_pointer_width = "64", test))]
 pub(super) mod limbs64;
 
-use super::{Kernel, Matrix};
+use super::{Kernel, MAX_WIDTH, Matrix};
 use crate::overlap::InOut;
 
 /// No requirement, so no secret in its making.
@@ -17,7 +17,8 @@ pub(crate) struct Portable;
 
 impl Kernel for Portable {
     const WIDTH: usize = 1;
-    type Stack = [u8; 2048];
+    // The generic code around it keeps keystream for the widest backend there is.
+    type Stack = [u8; 2048 + 64 * MAX_WIDTH];
 
     #[cfg(target_pointer_width = "64")]
     type Poly = limbs64::Poly;

@@ -1,0 +1,61 @@
+//! x86-64 with AVX-512 (F, BW, VL, IFMA) and BMI2, through `std::arch`: ChaCha20 in rows, four blocks to a vector;
+//! Poly1305 in general registers for short messages, in eight lanes of radix 2⁴⁴ for longer ones.
+//!
+//! Each method of the seam is one call of a function that enables the features: only inside of those do
+//! intrinsics become instructions.
+#![allow(unsafe_code)]
+
+mod chacha20;
+mod poly1305;
+
+use super::x86_64::poly1305::Poly;
+use super::{Kernel, Matrix, scrubbed};
+use crate::overlap::InOut;
+
+cpufeatures::new!(features, "avx512f", "avx512bw", "avx512vl", "avx512ifma", "bmi1", "bmi2");
+
+/// Witness that the CPU has the features: made by `detect` only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Avx512(());
+
+/// The stack of the kernels; sealing and opening overwrite their own, as much as each length needs.
+type Kernels = [u8; 8192];
+
+/// The stack of the glue around them, and of all in an unoptimised build, where vectors go from function to function
+/// through memory.
+type Glue = [u8; if cfg!(debug_assertions) { 16384 } else { 4096 }];
+
+impl Kernel for Avx512 {
+    const WIDTH: usize = 16;
+
+    type Stack = Glue;
+
+    type Poly = Poly;
+
+    fn detect() -> Option<Self> {
+        features::get().then_some(Avx512(()))
+    }
+
+    fn chacha20_xor(self, matrix: &Matrix, io: InOut<'_, [u8; 64]>) {
+        // SAFETY: `self` witnesses that the CPU has the features.
+        scrubbed::<Kernels, _>(|| unsafe { chacha20::xor(matrix, io) })
+    }
+
+    fn chacha20_blocks(self, matrix: &Matrix, out: &mut [[u8; 64]]) {
+        // SAFETY: `self` witnesses that the CPU has the features.
+        scrubbed::<Kernels, _>(|| unsafe { chacha20::blocks(matrix, out) })
+    }
+
+    fn poly1305_new(self, key: &[u8; 32], _blocks: usize) -> Self::Poly {
+        Poly::new(key)
+    }
+
+    fn poly1305_update(self, poly: &mut Self::Poly, blocks: &[[u8; 16]]) {
+        // SAFETY: `self` witnesses that the CPU has the features.
+        scrubbed::<Kernels, _>(|| unsafe { poly1305::update(poly, blocks) })
+    }
+
+    fn poly1305_finish(self, poly: &mut Self::Poly, partial: Option<&[u8; 16]>) -> [u8; 16] {
+        scrubbed::<Kernels, _>(|| poly.finish(partial))
+    }
+}
