@@ -158,14 +158,11 @@ fn has_feature(feature: &str) -> bool {
     }
 }
 
-/// The release of MIPS32 that both compilers are set to. rustc's cfg doesn't tell; its targets have release 2
-/// unless `target-cpu` says less. The C compiler is asked; without one, assembling will give the reason.
+/// The release of MIPS32 that both compilers are set to. rustc's cfg doesn't tell; its targets have release 2 until
+/// that feature is off (a `target-cpu` of less leaves it on). The C compiler is asked; without one, assembling
+/// will give the reason.
 fn mips_release() -> u32 {
-    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    if flags
-        .split('\x1f')
-        .any(|flag| ["mips1", "mips2", "mips32"].iter().any(|cpu| flag.ends_with(&format!("target-cpu={cpu}"))))
-    {
+    if env::var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| flags.contains("-mips32r2")) {
         return 1;
     }
     let probe = env::var("OUT_DIR").unwrap_or_default() + "/release.c";

@@ -14,6 +14,12 @@
 #define JOIN_EXPANDED(name, suffix) JOIN(name, suffix)
 #define NAME(name) JOIN_EXPANDED(name, SUFFIX)
 
+// No floating point, so these link with objects of either kind, hard or soft. clang's assembler can't say so: it
+// marks them as its flags are.
+#ifndef __clang__
+	.gnu_attribute 4, 0
+#endif
+
 	.set	noreorder
 	.set	noat
 	.text

@@ -4,9 +4,9 @@ big-integer oracle, constant time, no trace on the stack, sizes, and cycles not 
 interpreter itself makes an error of any access outside of the buffers, any callee-saved register or $gp that does not
 come back, and of HI or LO used after they are lost.
 
-    mips.py kernels            both kernel sets, both endiannesses, assembled by gcc and by clang
-    mips.py mutations          shows that `kernels` notices each of a list of small mistakes in the sources
-    mips.py seal EXECUTABLE    cycles of the AEAD through the public API: see tests/emulated/cycles
+    mips.py kernels [KERNEL [ENDIAN]]    both kernel sets and endiannesses unless named; assembled by gcc and by clang
+    mips.py mutations                    shows that `kernels` notices each of a list of small mistakes in the sources
+    mips.py packets KERNEL EXECUTABLE    cycles of the AEAD through the public API: see tests/emulated/run
 """
 import itertools
 import pathlib
@@ -32,7 +32,7 @@ MAX_SIZE = {'chacha20': 6 * 1024, 'poly1305': 2560}
 # ChaCha20: per 64 bytes with both aligned, both misaligned, only the source, only the destination misaligned;
 # one block aligned; one block of keystream.
 CYCLES = {
-    ('mips32r2', 'little'): ([43.5, 47.5, 351, 4457, 12321], [1011, 1048, 1031, 1032, 1096, 1069]),
+    ('mips32r2', 'little'): ([43.5, 47.5, 346, 4452, 12321], [1011, 1048, 1031, 1032, 1096, 1069]),
     ('mips32r2', 'big'): ([51.5, 56, 402, 5225, 14514], [1043, 1080, 1063, 1064, 1128, 1101]),
     ('mips32', 'little'): ([63, 63, 405, 5818, 16281], [1640, 1677, 1660, 1661, 1750, 1723]),
     ('mips32', 'big'): ([82, 82, 577, 7629, 21241], [1785, 1822, 1805, 1806, 1895, 1868]),
@@ -62,9 +62,11 @@ class Kernels:
             out = directory / f'{name}-{kernel}-{endian}-{compiler}.o'
             subprocess.run([*command, asm / kernel / f'{name}.S', '-o', out], check=True)
             machine = self.machines[name] = Machine(str(out), r2=kernel == 'mips32r2')
-            section = next(s for s in machine.elf.sec if s['name'] == '.text')
-            self.text[name] = machine.elf.data[section['off']:][:section['size']].rstrip(b'\0')
-            check(section['size'] <= MAX_SIZE[name], f'{name} has {section["size"]} bytes')
+            text, flags = (next(machine.elf.data[s['off']:][:s['size']] for s in machine.elf.sec if s['name'] == wanted)
+                           for wanted in ('.text', '.MIPS.abiflags'))
+            self.text[name] = text.rstrip(b'\0')
+            check(len(text) <= MAX_SIZE[name], f'{name} has {len(text)} bytes')
+            check(compiler != 'gcc' or flags[7] == 0, f'{name} is for one kind of floating point only')
             machine.clean = len(machine.mem.regions)
 
     def call(self, function, *args):
@@ -227,9 +229,11 @@ def cycles(k, rng):
     return poly, rows
 
 
-def kernels(asm=ROOT / 'asm', only=('mips32r2', 'mips32'), quick=False):
+def kernels(*which, asm=ROOT / 'asm', quick=False):
+    rows = [row for row in CYCLES if set(which) <= set(row)]
+    check(rows, f'there is no {" ".join(which)}')
     with tempfile.TemporaryDirectory() as directory:
-        for kernel, endian in itertools.product(only, PREFIXES):
+        for kernel, endian in rows:
             rng = random.Random(f'{kernel} {endian}')
             k, *others = [Kernels(kernel, endian, compiler, asm, pathlib.Path(directory))
                           for compiler in list(COMPILERS)[:1 if quick else None]]
@@ -245,11 +249,17 @@ def kernels(asm=ROOT / 'asm', only=('mips32r2', 'mips32'), quick=False):
                 check(all(g <= m for g, m in zip(got, most)), f'more cycles than recorded, {most}')
 
 
-# The same for a packet of 64 and 1420 bytes through the public API, sealed and opened in place, aligned.
-SEAL = {'little': [3181, 3174, 29592, 29580], 'big': [0, 0, 0, 0]}
+# The same for a packet of 64 and 1420 bytes through the public API, sealed and opened in place, aligned. There is a
+# compiler in between, so these are not what was reached but what has to be.
+PACKETS = {
+    ('mips32r2', 'little'): [3500, 3500, 30400, 30400],
+    ('mips32r2', 'big'): [3600, 3600, 32000, 32000],
+    ('mips32', 'little'): [4900, 4900, 47500, 47500],
+    ('mips32', 'big'): [5400, 5400, 53000, 53000],
+}
 
 
-def seal(path):
+def packets(kernel, path):
     machine = Machine(path)
     machine.keeps_gp = False
     clean = len(machine.mem.regions)
@@ -272,7 +282,7 @@ def seal(path):
         print(f'{length} bytes{", misaligned" * at}: seal {sealed.cycles}, open {opened.cycles} cycles')
         if length in (64, 1420) and not at:
             aligned += [sealed.cycles, opened.cycles]
-    most = SEAL['big' if machine.be else 'little']
+    most = PACKETS[kernel, 'big' if machine.be else 'little']
     check(all(g <= m for g, m in zip(aligned, most)), f'more cycles than recorded, {most}')
 
 
@@ -337,7 +347,7 @@ def mutations():
             (asm / file).write_text(source.replace(there, instead, 1))
             caught = 'NOT NOTICED'
             try:
-                kernels(asm, quick=True)
+                kernels(asm=asm, quick=True)
                 missed += 1
             except (Wrong, Fault) as error:
                 caught = str(error)[:150]
@@ -347,12 +357,12 @@ def mutations():
 
 def main():
     match sys.argv[1:]:
-        case ['kernels']:
-            kernels()
+        case ['kernels', *which]:
+            kernels(*which)
         case ['mutations']:
             mutations()
-        case ['seal', path]:
-            seal(path)
+        case ['packets', kernel, path]:
+            packets(kernel, path)
         case _:
             print(__doc__)
             return 2
