@@ -2,10 +2,8 @@
 //! packets, each with its own nonce and if need be its own key, share one pass.
 
 use crate::aead::{ChaCha20Poly1305, Message, Open, Seal, check_len};
-use crate::backend::{Backend, Kernel, Lane, Op, scrubbed, words};
+use crate::backend::{Backend, Job, Kernel, Op, Stack};
 use crate::overlap::InOut;
-use crate::poly1305::AeadMac;
-use crate::wipe::{wipe, wipe_slice};
 use crate::{Error, Tag};
 use core::fmt;
 
@@ -54,11 +52,6 @@ impl<'a> Packet<'a> {
     /// As [`data`](Self::data).
     pub fn verdict(&self) -> Result<(), Error> {
         self.verdict
-    }
-
-    /// Blocks of keystream it needs, the one for the Poly1305 key included.
-    fn blocks(&self) -> usize {
-        1 + self.data.len().div_ceil(64)
     }
 }
 
@@ -146,8 +139,11 @@ fn check_lens<'p, 'a: 'p>(mut packets: impl Iterator<Item = &'p Packet<'a>>) -> 
 const SEAL: bool = true;
 const OPEN: bool = false;
 
-/// Keystream blocks in the scratch of a group: 2 KiB, two or more full passes of any backend.
-const SCRATCH: usize = 32;
+/// Packets looked at together.
+const WINDOW: usize = 64;
+
+/// Bytes of associated data with which a packet may still share passes.
+const SHARED_AAD: usize = 64;
 
 /// Packets with their keys, and whether to seal or to open them.
 struct Batch<I, const SEALING: bool>(I);
@@ -159,98 +155,64 @@ where
     type Out = Result<(), Error>;
 
     fn run<K: Kernel>(self, kernel: K) -> Self::Out {
-        let mut group =
-            Group { lanes: [Lane::default(); SCRATCH], blocks: 0, packets: [const { None }; SCRATCH], len: 0 };
+        let mut window = Window { jobs: [const { None }; WINDOW], len: 0 };
         for (key, packet) in self.0 {
-            if packet.blocks() > K::SHARED_BLOCKS {
-                scrubbed::<K::Stack, _>(|| alone::<K, SEALING>(kernel, key, packet))?;
+            let Packet { nonce, aad, data, tag, verdict } = packet;
+            let mut job = Job { key, nonce, aad, data, tag, verdict };
+            if K::SHARED_MAX == 0 || job.data.len() > K::SHARED_MAX || aad.len() > SHARED_AAD {
+                alone::<K, SEALING>(kernel, &mut job)?;
                 continue;
             }
-            if group.blocks + packet.blocks() > SCRATCH {
-                scrubbed::<K::Stack, _>(|| group.flush::<K, SEALING>(kernel))?;
+            if window.len == WINDOW {
+                window.clear::<K, SEALING>(kernel)?;
             }
-            group.add(key, packet);
+            window.jobs[window.len % WINDOW] = Some(job);
+            window.len += 1;
         }
-        scrubbed::<K::Stack, _>(|| group.flush::<K, SEALING>(kernel))
-    }
-}
-
-/// One packet by itself: long ones fill the lanes anyway.
-fn alone<K: Kernel, const SEALING: bool>(kernel: K, key: &[u32; 8], packet: &mut Packet<'_>) -> Result<(), Error> {
-    let message = Message { key, nonce: &packet.nonce, aad: packet.aad };
-    let io = InOut::from(&mut *packet.data);
-    if SEALING {
-        *packet.tag = Seal(message, io).run(kernel)?.into();
-        packet.verdict = Ok(());
-    } else {
-        packet.verdict = Open(message, io, &Tag::from(*packet.tag)).run(kernel);
-    }
-    Ok(())
-}
-
-/// Short packets whose blocks go through the lanes together.
-struct Group<'k, 'p, 'a> {
-    lanes: [Lane<'k>; SCRATCH],
-    blocks: usize,
-    packets: [Option<(&'k [u32; 8], &'p mut Packet<'a>)>; SCRATCH],
-    len: usize,
-}
-
-impl<'k, 'p, 'a> Group<'k, 'p, 'a> {
-    /// The caller has made sure that the packet's blocks fit.
-    fn add(&mut self, key: &'k [u32; 8], packet: &'p mut Packet<'a>) {
-        let nonce: [u32; 3] = words(&packet.nonce);
-        let blocks = packet.blocks();
-        for (counter, lane) in self.lanes.iter_mut().skip(self.blocks).take(blocks).enumerate() {
-            *lane = Lane { key, counter: counter as u32, nonce };
-        }
-        if let Some(place) = self.packets.get_mut(self.len) {
-            *place = Some((key, packet));
-        }
-        self.blocks += blocks;
-        self.len += 1;
-    }
-
-    fn flush<K: Kernel, const SEALING: bool>(&mut self, kernel: K) -> Result<(), Error> {
-        let packets = self.packets.iter_mut().filter_map(Option::take).take(self.len);
-        if self.len >= K::SHARED_PACKETS {
-            let mut keystream = [[0; 64]; SCRATCH];
-            let blocks = self.blocks.min(SCRATCH);
-            kernel.chacha20_lanes(&self.lanes[..blocks], &mut keystream[..blocks]);
-            let mut rest = &keystream[..blocks];
-            for (_, packet) in packets {
-                let (own, others) = rest.split_at(packet.blocks().min(rest.len()));
-                finish::<K, SEALING>(kernel, packet, own);
-                rest = others;
-            }
-            wipe_slice(&mut keystream);
-        } else {
-            for (key, packet) in packets {
-                alone::<K, SEALING>(kernel, key, packet)?;
-            }
-        }
-        (self.blocks, self.len) = (0, 0);
+        window.clear::<K, SEALING>(kernel)?;
+        K::Stack::overwrite();
         Ok(())
     }
 }
 
-/// Seals or opens a packet whose keystream has been computed.
-fn finish<K: Kernel, const SEALING: bool>(kernel: K, packet: &mut Packet<'_>, keystream: &[[u8; 64]]) {
-    let Some((first, keystream)) = keystream.split_first() else { return };
-    let mut one_time_key = core::array::from_fn(|i| first[i]);
-    let mac = AeadMac::new(kernel, &one_time_key, packet.aad, packet.data.len());
-    wipe(&mut one_time_key);
-    let keystream = keystream.as_flattened();
-    if SEALING {
-        InOut::from(&mut *packet.data).xor(keystream);
-        *packet.tag = mac.finish(packet.data, packet.data.len());
-        packet.verdict = Ok(());
-    } else if Tag::from(mac.finish(packet.data, packet.data.len())) == Tag::from(*packet.tag) {
-        InOut::from(&mut *packet.data).xor(keystream);
-        packet.verdict = Ok(());
-    } else {
-        packet.verdict = Err(Error::Unauthentic);
+/// Packets short enough to share passes.
+struct Window<'a> {
+    jobs: [Option<Job<'a>>; WINDOW],
+    len: usize,
+}
+
+impl Window<'_> {
+    #[inline(never)]
+    fn clear<K: Kernel, const SEALING: bool>(&mut self, kernel: K) -> Result<(), Error> {
+        let mut jobs = &mut self.jobs[..self.len.min(WINDOW)];
+        self.len = 0;
+        jobs.sort_unstable_by_key(|job| job.as_ref().map(|job| job.data.len()));
+        while !jobs.is_empty() {
+            let done = match K::share::<SEALING>(kernel, jobs) {
+                0 => {
+                    jobs.first_mut().into_iter().flatten().try_for_each(|job| alone::<K, SEALING>(kernel, job))?;
+                    1
+                }
+                done => done,
+            };
+            jobs = jobs.get_mut(done..).unwrap_or(&mut []);
+        }
+        Ok(())
     }
+}
+
+/// One packet by itself.
+#[inline(never)]
+fn alone<K: Kernel, const SEALING: bool>(kernel: K, job: &mut Job<'_>) -> Result<(), Error> {
+    let message = Message { key: job.key, nonce: job.nonce, aad: job.aad };
+    let io = InOut::from(&mut *job.data);
+    if SEALING {
+        *job.tag = Seal(message, io).run(kernel)?.into();
+        *job.verdict = Ok(());
+    } else {
+        *job.verdict = Open(message, io, &Tag::from(*job.tag)).run(kernel);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -339,44 +301,6 @@ mod tests {
                             assert_eq!(sealed[i][..lens[i]], plain[i]);
                         }
                     }
-                }
-            }
-        }
-    }
-
-    /// The grouping itself, also where no backend of this machine shares lanes.
-    #[test]
-    fn shared_lanes_are_the_same_as_one_by_one() {
-        use crate::backend::tests::Counting;
-        let key = [3; 8];
-        for count in 0..40 {
-            let lens = lengths(count, count as u64, 600);
-            let mut singles: Vec<_> = lens.iter().map(|&len| noise(len + 16, len as u64)).collect();
-            let mut batch = singles.clone();
-            for (i, data) in singles.iter_mut().enumerate() {
-                let mut packet = Packet::attached(&nonce(i), b"", data).unwrap();
-                alone::<_, SEAL>(Counting::<1>, &key, &mut packet).unwrap();
-            }
-            let mut packets: Vec<_> =
-                batch.iter_mut().enumerate().map(|(i, data)| Packet::attached(&nonce(i), b"", data).unwrap()).collect();
-            Batch::<_, SEAL>(packets.iter_mut().map(|packet| (&key, packet))).run(Counting::<8>).unwrap();
-            assert_eq!(batch, singles, "{count} packets");
-
-            for (i, data) in batch.iter_mut().enumerate().filter(|(i, _)| i % 3 == 1) {
-                let at = (i * 31) % data.len();
-                data[at] ^= 1 << (i % 8);
-            }
-            let before = batch.clone();
-            let mut packets: Vec<_> =
-                batch.iter_mut().enumerate().map(|(i, data)| Packet::attached(&nonce(i), b"", data).unwrap()).collect();
-            Batch::<_, OPEN>(packets.iter_mut().map(|packet| (&key, packet))).run(Counting::<8>).unwrap();
-            let verdicts: Vec<_> = packets.iter().map(Packet::verdict).collect();
-            for (i, verdict) in verdicts.into_iter().enumerate() {
-                if i % 3 == 1 {
-                    assert_eq!((verdict, &batch[i]), (Err(Error::Unauthentic), &before[i]), "packet {i} of {count}");
-                } else {
-                    assert_eq!(verdict, Ok(()), "packet {i} of {count}");
-                    assert_eq!(batch[i][..lens[i]], noise(lens[i] + 16, lens[i] as u64)[..lens[i]]);
                 }
             }
         }

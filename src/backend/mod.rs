@@ -4,6 +4,7 @@
 //! Kernels see whole blocks only, never a 2³² edge, never a partial block: generic code above owns
 //! those. To add a backend: one folder (or one set of `.S` files), one row in `table.rs`.
 
+use crate::Error;
 use crate::overlap::InOut;
 use crate::wipe::{Wipe, wipe};
 use core::fmt;
@@ -91,18 +92,15 @@ pub(crate) fn split_key(key: &[u8; 32]) -> (u128, u128) {
     (r & CLAMP, s)
 }
 
-/// One block of a pass across packets: its own key, counter and nonce.
-#[derive(Clone, Copy)]
-pub(crate) struct Lane<'a> {
+/// One packet of a batch.
+pub(crate) struct Job<'a> {
     pub(crate) key: &'a [u32; 8],
-    pub(crate) counter: u32,
-    pub(crate) nonce: [u32; 3],
-}
-
-impl Default for Lane<'_> {
-    fn default() -> Self {
-        Lane { key: &[0; 8], counter: 0, nonce: [0; 3] }
-    }
+    pub(crate) nonce: &'a [u8; 12],
+    pub(crate) aad: &'a [u8],
+    pub(crate) data: &'a mut [u8],
+    /// Written by sealing, read by opening.
+    pub(crate) tag: &'a mut [u8; 16],
+    pub(crate) verdict: &'a mut Result<(), Error>,
 }
 
 /// Zero-sized witness that this CPU can run the backend, and the backend itself.
@@ -139,22 +137,6 @@ pub(crate) trait Kernel: Copy + 'static {
     /// a move would leave a copy behind.
     fn poly1305_finish(self, poly: &mut Self::Poly, partial: Option<&[u8; 16]>) -> [u8; 16];
 
-    /// In a batch, packets of up to this many blocks (the one for the Poly1305 key included) share passes with others
-    /// through `chacha20_lanes`; at 0 none do.
-    const SHARED_BLOCKS: usize = 0;
-
-    /// From how many packets on that pays.
-    const SHARED_PACKETS: usize = 2;
-
-    /// Writes one block per lane.
-    fn chacha20_lanes(self, lanes: &[Lane<'_>], out: &mut [[u8; 64]]) {
-        for (lane, block) in lanes.iter().zip(out) {
-            let [n0, n1, n2] = lane.nonce;
-            let matrix = Matrix::with_last_row(lane.key, [lane.counter, n0, n1, n2]);
-            self.chacha20_blocks(&matrix, core::slice::from_mut(block));
-        }
-    }
-
     /// Seals a whole message in one go where the backend has a kernel for its length, else does
     /// nothing and returns `None`. `io` has been checked against the length limit.
     fn seal_fused(self, _key: &[u32; 8], _nonce: &[u8; 12], _aad: &[u8], _io: &mut InOut<'_>) -> Option<[u8; 16]> {
@@ -171,6 +153,15 @@ pub(crate) trait Kernel: Copy + 'static {
         _tag: &[u8; 16],
     ) -> Option<bool> {
         None
+    }
+
+    /// Packets of a batch with more data than so many bytes never come to `share`; at 0 none do.
+    const SHARED_MAX: usize = 0;
+
+    /// Seals or opens as many of these packets, from the first on, as are best done together, and returns how many:
+    /// none if the first is best done alone. They are sorted by length, and all there.
+    fn share<const SEALING: bool>(self, _jobs: &mut [Option<Job<'_>>]) -> usize {
+        0
     }
 }
 

@@ -3,7 +3,7 @@
 //! itself is measured by are the vectors and the oracles in `tests/`.
 
 use super::portable::Portable;
-use super::{Backend, Kernel, Lane, Matrix, Op};
+use super::{Backend, Kernel, Matrix, Op};
 use crate::overlap::InOut;
 use core::cell::RefCell;
 use std::vec::Vec;
@@ -49,39 +49,6 @@ fn chacha20_agrees_with_portable() {
     on_every_backend(Check);
 }
 
-#[test]
-fn chacha20_lanes_are_blocks_of_their_own() {
-    #[derive(Clone, Copy)]
-    struct Check;
-    impl Op for Check {
-        type Out = ();
-        fn run<K: Kernel>(self, kernel: K) {
-            for lanes in 0..=67 {
-                let matrices: Vec<_> = (0..lanes).map(|i| matrix(i, (i as u32).wrapping_mul(0x9e37_79b9))).collect();
-                for shared_key in [true, false] {
-                    let key = |i: usize| matrices[if shared_key { 0 } else { i }].words()[4..12].try_into().unwrap();
-                    let keys: Vec<[u32; 8]> = (0..matrices.len()).map(key).collect();
-                    let lanes: Vec<_> = matrices
-                        .iter()
-                        .enumerate()
-                        .map(|(i, matrix)| {
-                            let &[.., counter, n0, n1, n2] = matrix.words();
-                            let nonce = [n0, n1, n2];
-                            Lane { key: &keys[if shared_key { 0 } else { i }], counter, nonce }
-                        })
-                        .collect();
-                    let mut expected = std::vec![[0; 64]; lanes.len()];
-                    Portable.chacha20_lanes(&lanes, &mut expected);
-                    let mut out = std::vec![[0xaa; 64]; lanes.len()];
-                    kernel.chacha20_lanes(&lanes, &mut out);
-                    assert_eq!(out, expected, "{} lanes, one key: {shared_key}", lanes.len());
-                }
-            }
-        }
-    }
-    on_every_backend(Check);
-}
-
 pub(crate) fn chacha20_agrees<K: Kernel>(kernel: K) {
     for blocks in (0_u32..=70).chain([127, 128, 129, 255, 256, 257]) {
         // Counters whose low word carries through all bits, and the last block there is.
@@ -114,7 +81,7 @@ pub(crate) fn chacha20_agrees<K: Kernel>(kernel: K) {
 }
 
 /// One-time keys and blocks that drive the carries to their ends.
-fn poly1305_edges() -> impl Iterator<Item = ([u8; 32], [u8; 16])> {
+pub(crate) fn poly1305_edges() -> impl Iterator<Item = ([u8; 32], [u8; 16])> {
     // r all ones before the clamp, r = 0, 1 and 2.
     let small = |r| core::array::from_fn(|i| if i == 0 { r } else { 0xff * u8::from(i > 15) });
     let keys = [[0xff; 32], small(0), small(1), small(2)];
@@ -208,7 +175,6 @@ impl<const W: usize> Counting<W> {
 
 impl<const W: usize> Kernel for Counting<W> {
     const WIDTH: usize = W;
-    const SHARED_BLOCKS: usize = W;
     type Stack = [u8; 0];
     type Poly = <Portable as Kernel>::Poly;
 

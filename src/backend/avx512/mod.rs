@@ -5,11 +5,12 @@
 //! intrinsics become instructions.
 #![allow(unsafe_code)]
 
+mod batch;
 mod chacha20;
 mod poly1305;
 
 use super::x86_64::poly1305::Poly;
-use super::{Kernel, Matrix, scrubbed};
+use super::{Job, Kernel, Matrix, scrubbed};
 use crate::overlap::InOut;
 
 cpufeatures::new!(features, "avx512f", "avx512bw", "avx512vl", "avx512ifma", "bmi1", "bmi2");
@@ -57,5 +58,12 @@ impl Kernel for Avx512 {
 
     fn poly1305_finish(self, poly: &mut Self::Poly, partial: Option<&[u8; 16]>) -> [u8; 16] {
         scrubbed::<Kernels, _>(|| poly.finish(partial))
+    }
+
+    const SHARED_MAX: usize = batch::LONGEST;
+
+    fn share<const SEALING: bool>(self, jobs: &mut [Option<Job<'_>>]) -> usize {
+        // SAFETY: `self` witnesses that the CPU has the features.
+        scrubbed::<Kernels, _>(|| unsafe { batch::run::<SEALING>(jobs) })
     }
 }
