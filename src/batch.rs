@@ -7,18 +7,11 @@ use crate::overlap::InOut;
 use crate::{Error, Tag};
 use core::fmt;
 
-/// One packet of a batch: nonce, associated data, data in place, and the 16 bytes of its tag, which are
-/// written by sealing and read by opening.
-pub struct Packet<'a> {
-    nonce: [u8; 12],
-    aad: &'a [u8],
-    data: &'a mut [u8],
-    tag: &'a mut [u8; 16],
-    verdict: Result<(), Error>,
-}
+pub use crate::backend::Packet;
 
 impl<'a> Packet<'a> {
     /// A packet whose tag is kept apart from its data.
+    #[inline]
     #[must_use]
     pub fn detached(nonce: &[u8; 12], aad: &'a [u8], data: &'a mut [u8], tag: &'a mut [u8; 16]) -> Self {
         Packet { nonce: *nonce, aad, data, tag, verdict: Err(Error::Unauthentic) }
@@ -28,6 +21,7 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// [`Error::TooShort`] if there are fewer than 16 bytes.
+    #[inline]
     pub fn attached(nonce: &[u8; 12], aad: &'a [u8], sealed: &'a mut [u8]) -> Result<Self, Error> {
         let (data, tag) = sealed.split_last_chunk_mut().ok_or(Error::TooShort)?;
         Ok(Self::detached(nonce, aad, data, tag))
@@ -37,6 +31,7 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// [`Error::Unauthentic`] if the tag was wrong, or no batch has seen the packet; its bytes are as they were.
+    #[inline]
     pub fn data(&mut self) -> Result<&mut [u8], Error> {
         self.verdict.map(|()| &mut *self.data)
     }
@@ -50,6 +45,7 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// As [`data`](Self::data).
+    #[inline]
     pub fn verdict(&self) -> Result<(), Error> {
         self.verdict
     }
@@ -157,16 +153,14 @@ where
     fn run<K: Kernel>(self, kernel: K) -> Self::Out {
         let mut window = Window { jobs: [const { None }; WINDOW], len: 0 };
         for (key, packet) in self.0 {
-            let Packet { nonce, aad, data, tag, verdict } = packet;
-            let mut job = Job { key, nonce, aad, data, tag, verdict };
-            if K::SHARED_MAX == 0 || job.data.len() > K::SHARED_MAX || aad.len() > SHARED_AAD {
-                alone::<K, SEALING>(kernel, &mut job)?;
+            if K::SHARED_MAX == 0 || packet.data.len() > K::SHARED_MAX || packet.aad.len() > SHARED_AAD {
+                alone::<K, SEALING>(kernel, key, packet)?;
                 continue;
             }
             if window.len == WINDOW {
                 window.clear::<K, SEALING>(kernel)?;
             }
-            window.jobs[window.len % WINDOW] = Some(job);
+            window.jobs[window.len % WINDOW] = Some(Job { key, packet });
             window.len += 1;
         }
         window.clear::<K, SEALING>(kernel)?;
@@ -176,21 +170,23 @@ where
 }
 
 /// Packets short enough to share passes.
-struct Window<'a> {
-    jobs: [Option<Job<'a>>; WINDOW],
+struct Window<'p, 'a> {
+    jobs: [Option<Job<'p, 'a>>; WINDOW],
     len: usize,
 }
 
-impl Window<'_> {
+impl Window<'_, '_> {
     #[inline(never)]
     fn clear<K: Kernel, const SEALING: bool>(&mut self, kernel: K) -> Result<(), Error> {
         let mut jobs = &mut self.jobs[..self.len.min(WINDOW)];
         self.len = 0;
-        jobs.sort_unstable_by_key(|job| job.as_ref().map(|job| job.data.len()));
+        jobs.sort_unstable_by_key(|job| job.as_ref().map(|job| job.packet.data.len()));
         while !jobs.is_empty() {
             let done = match K::share::<SEALING>(kernel, jobs) {
                 0 => {
-                    jobs.first_mut().into_iter().flatten().try_for_each(|job| alone::<K, SEALING>(kernel, job))?;
+                    if let Some(Some(Job { key, packet })) = jobs.first_mut() {
+                        alone::<K, SEALING>(kernel, key, packet)?;
+                    }
                     1
                 }
                 done => done,
@@ -203,14 +199,14 @@ impl Window<'_> {
 
 /// One packet by itself.
 #[inline(never)]
-fn alone<K: Kernel, const SEALING: bool>(kernel: K, job: &mut Job<'_>) -> Result<(), Error> {
-    let message = Message { key: job.key, nonce: job.nonce, aad: job.aad };
-    let io = InOut::from(&mut *job.data);
+fn alone<K: Kernel, const SEALING: bool>(kernel: K, key: &[u32; 8], packet: &mut Packet<'_>) -> Result<(), Error> {
+    let message = Message { key, nonce: &packet.nonce, aad: packet.aad };
+    let io = InOut::from(&mut *packet.data);
     if SEALING {
-        *job.tag = Seal(message, io).run(kernel)?.into();
-        *job.verdict = Ok(());
+        *packet.tag = Seal(message, io).run(kernel)?.into();
+        packet.verdict = Ok(());
     } else {
-        *job.verdict = Open(message, io, &Tag::from(*job.tag)).run(kernel);
+        packet.verdict = Open(message, io, &Tag::from(*packet.tag)).run(kernel);
     }
     Ok(())
 }

@@ -92,15 +92,20 @@ pub(crate) fn split_key(key: &[u8; 32]) -> (u128, u128) {
     (r & CLAMP, s)
 }
 
-/// One packet of a batch.
-pub(crate) struct Job<'a> {
-    pub(crate) key: &'a [u32; 8],
-    pub(crate) nonce: &'a [u8; 12],
+/// One packet of a batch: nonce, associated data, data in place, and the 16 bytes of its tag, which are
+/// written by sealing and read by opening.
+pub struct Packet<'a> {
+    pub(crate) nonce: [u8; 12],
     pub(crate) aad: &'a [u8],
     pub(crate) data: &'a mut [u8],
-    /// Written by sealing, read by opening.
     pub(crate) tag: &'a mut [u8; 16],
-    pub(crate) verdict: &'a mut Result<(), Error>,
+    pub(crate) verdict: Result<(), Error>,
+}
+
+/// A packet to be sealed or opened, and its key.
+pub(crate) struct Job<'p, 'a> {
+    pub(crate) key: &'p [u32; 8],
+    pub(crate) packet: &'p mut Packet<'a>,
 }
 
 /// Zero-sized witness that this CPU can run the backend, and the backend itself.
@@ -160,7 +165,7 @@ pub(crate) trait Kernel: Copy + 'static {
 
     /// Seals or opens as many of these packets, from the first on, as are best done together, and returns how many:
     /// none if the first is best done alone. They are sorted by length, and all there.
-    fn share<const SEALING: bool>(self, _jobs: &mut [Option<Job<'_>>]) -> usize {
+    fn share<const SEALING: bool>(self, _jobs: &mut [Option<Job<'_, '_>>]) -> usize {
         0
     }
 }

@@ -6,7 +6,7 @@
 
 use super::chacha20::Rows;
 use crate::Error;
-use crate::backend::{CLAMP, CONSTANTS, Job, words};
+use crate::backend::{CLAMP, CONSTANTS, Job, Packet, words};
 use core::arch::x86_64::*;
 
 /// Packets that go together.
@@ -16,17 +16,17 @@ const PACKETS: usize = 16;
 const PASS: usize = 32;
 
 /// Bytes up to which data is worth sharing passes for: longer packets fill the passes by themselves.
-pub(super) const LONGEST: usize = 1024;
+pub(super) const LONGEST: usize = 1536;
 
 /// How many of these jobs, sorted by length, are worth doing together: those up to about double the length of the
 /// first, if they are enough to be faster than one by one.
 #[inline(always)]
-fn worth(jobs: &[Option<Job<'_>>]) -> usize {
-    let mut lens = jobs.iter().flatten().take(PACKETS).map(|job| job.data.len());
+pub(super) fn worth(jobs: &[Option<Job<'_, '_>>]) -> usize {
+    let mut lens = jobs.iter().flatten().take(PACKETS).map(|job| job.packet.data.len());
     let Some(first) = lens.next() else { return 0 };
     let count = 1 + lens.take_while(|&len| len <= 2 * first + 128).count();
     let least = match first {
-        0..=256 => 2,
+        0..=256 => 3,
         257..=640 => 4,
         _ => 6,
     };
@@ -35,7 +35,7 @@ fn worth(jobs: &[Option<Job<'_>>]) -> usize {
 
 /// Seals or opens as many as are worth it, and returns how many.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512ifma,bmi2")]
-pub(super) fn run<const SEALING: bool>(jobs: &mut [Option<Job<'_>>]) -> usize {
+pub(super) fn run<const SEALING: bool>(jobs: &mut [Option<Job<'_, '_>>]) -> usize {
     let mut done = 0;
     loop {
         let rest = jobs.get_mut(done..).unwrap_or(&mut []);
@@ -64,10 +64,10 @@ struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     #[inline(always)]
-    fn of(job: &mut Job<'a>) -> Self {
-        let [n0, n1, n2] = words(job.nonce);
-        let (data, len) = (job.data.as_mut_ptr(), job.data.len());
-        Lane { key: job.key, nonce: [0, n0, n1, n2], aad: job.aad, data, len }
+    fn of(job: &mut Job<'a, '_>) -> Self {
+        let Packet { nonce, aad, data, .. } = &mut *job.packet;
+        let [n0, n1, n2] = words(nonce);
+        Lane { key: job.key, nonce: [0, n0, n1, n2], aad, data: data.as_mut_ptr(), len: data.len() }
     }
 }
 
@@ -102,7 +102,7 @@ impl Blocks {
 /// All of these, of which there are 1 to `8 * N`. The lanes that are left do the first packet's tag again.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512ifma,bmi2")]
-fn together<const N: usize, const SEALING: bool>(jobs: &mut [Option<Job<'_>>]) {
+fn together<const N: usize, const SEALING: bool>(jobs: &mut [Option<Job<'_, '_>>]) {
     let Some(Some(first)) = jobs.first_mut() else { return };
     let mut lanes = [Lane::of(first); PACKETS];
     let mut blocks = [Block::default(); PASS];
@@ -129,15 +129,15 @@ fn together<const N: usize, const SEALING: bool>(jobs: &mut [Option<Job<'_>>]) {
             let mut expected = [_mm_setzero_si128(); 4];
             for (expected, job) in expected.iter_mut().zip(jobs.iter().flatten()) {
                 // SAFETY: 16 bytes are read, the length of the array.
-                *expected = unsafe { _mm_loadu_si128(job.tag.as_ptr().cast()) };
+                *expected = unsafe { _mm_loadu_si128(job.packet.tag.as_ptr().cast()) };
             }
             // Two bits for each.
             let mut equal = _mm512_cmpeq_epi64_mask(*tags, unite(expected));
             for (job, lane) in jobs.iter_mut().flatten().zip(lanes) {
                 if equal & 3 == 3 {
-                    *job.verdict = Ok(());
+                    job.packet.verdict = Ok(());
                 } else {
-                    *job.verdict = Err(Error::Unauthentic);
+                    job.packet.verdict = Err(Error::Unauthentic);
                     // Nothing to decrypt.
                     lane.len = 0;
                 }
@@ -159,8 +159,8 @@ fn together<const N: usize, const SEALING: bool>(jobs: &mut [Option<Job<'_>>]) {
         for (jobs, tags) in jobs.chunks_mut(4).zip(authenticate(&macs, &lanes).as_flattened()) {
             for (job, tag) in jobs.iter_mut().flatten().zip(quarters(*tags)) {
                 // SAFETY: 16 bytes are written, the length of the array.
-                unsafe { _mm_storeu_si128(job.tag.as_mut_ptr().cast(), tag) }
-                *job.verdict = Ok(());
+                unsafe { _mm_storeu_si128(job.packet.tag.as_mut_ptr().cast(), tag) }
+                job.packet.verdict = Ok(());
             }
         }
     }

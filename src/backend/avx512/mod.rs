@@ -62,7 +62,10 @@ impl Kernel for Avx512 {
 
     const SHARED_MAX: usize = batch::LONGEST;
 
-    fn share<const SEALING: bool>(self, jobs: &mut [Option<Job<'_>>]) -> usize {
+    fn share<const SEALING: bool>(self, jobs: &mut [Option<Job<'_, '_>>]) -> usize {
+        if batch::worth(jobs) == 0 {
+            return 0;
+        }
         // SAFETY: `self` witnesses that the CPU has the features.
         scrubbed::<Kernels, _>(|| unsafe { batch::run::<SEALING>(jobs) })
     }
