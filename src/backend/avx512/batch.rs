@@ -7,6 +7,7 @@
 use super::chacha20::Rows;
 use crate::Error;
 use crate::backend::{CLAMP, CONSTANTS, Job, Packet, words};
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 /// Packets that go together.
@@ -85,15 +86,20 @@ impl Blocks {
     /// The next ones, and how many there are.
     #[inline]
     fn fill(&mut self, lanes: &[Lane<'_>], room: &mut [Block]) -> usize {
+        let mut places = room.iter_mut();
         let mut filled = 0;
-        while let (Some(lane), Some(place)) = (lanes.get(self.0.lane), room.get_mut(filled)) {
-            if 64 * (self.0.counter as usize - 1) < lane.len {
+        while let Some(lane) = lanes.get(self.0.lane) {
+            let left = (1 + lane.len.div_ceil(64)).saturating_sub(self.0.counter as usize);
+            let now = left.min(places.len());
+            for place in places.by_ref().take(now) {
                 *place = self.0;
                 self.0.counter += 1;
-                filled += 1;
-            } else {
-                self.0 = Block { lane: self.0.lane + 1, counter: 1 };
             }
+            filled += now;
+            if now < left {
+                break;
+            }
+            self.0 = Block { lane: self.0.lane + 1, counter: 1 };
         }
         filled
     }
@@ -416,12 +422,14 @@ fn authenticate<const N: usize>(macs: &[Mac; N], lanes: &[Lane<'_>; PACKETS]) ->
     }
     // Now all are in their data, and before the last step it is whole blocks.
     while step + usize::from(partial > 0) < most {
-        for i in 0..N {
-            // SAFETY: whole blocks of data: `at` is `most` steps before its end, padded.
-            let four = |first: usize| unsafe {
-                four([0, 1, 2, 3].map(|j| at[(8 * i + first + j) % PACKETS].wrapping_add(16 * step)))
-            };
-            macs[i].absorb(four(0), four(4), pad);
+        let mut offset = 16 * step;
+        // SAFETY: no instruction at all. The compiler would keep sixteen pointers and move each on.
+        unsafe { asm!("/* {} */", inout(reg) offset, options(pure, nomem, nostack, preserves_flags)) };
+        for (mac, at) in macs.iter_mut().zip(at.as_chunks::<8>().0) {
+            let [a, b, c, d, e, f, g, h] = at.map(|at: *const u8| at.wrapping_add(offset));
+            // SAFETY: at `most` is the end of the data, padded: here are 16 bytes of it.
+            let (a, b) = unsafe { (four([a, b, c, d]), four([e, f, g, h])) };
+            mac.absorb(a, b, pad);
         }
         step += 1;
     }
