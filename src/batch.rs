@@ -138,6 +138,9 @@ const OPEN: bool = false;
 /// Packets looked at together.
 const WINDOW: usize = 64;
 
+/// Fewer than these don't fill enough of a pass to be faster together.
+const SHARED_PACKETS: usize = 3;
+
 /// Bytes of associated data with which a packet may still share passes.
 const SHARED_AAD: usize = 64;
 
@@ -151,10 +154,19 @@ where
     type Out = Result<(), Error>;
 
     fn run<K: Kernel>(self, kernel: K) -> Self::Out {
+        let alone = alone::<K, SEALING>;
+        let Batch(packets) = self;
+        if K::SHARED_MAX == 0 || packets.size_hint().1.is_some_and(|most| most < SHARED_PACKETS) {
+            for (key, packet) in packets {
+                alone(kernel, key, packet)?;
+            }
+            K::Stack::overwrite();
+            return Ok(());
+        }
         let mut window = Window { jobs: [const { None }; WINDOW], len: 0 };
-        for (key, packet) in self.0 {
-            if K::SHARED_MAX == 0 || packet.data.len() > K::SHARED_MAX || packet.aad.len() > SHARED_AAD {
-                alone::<K, SEALING>(kernel, key, packet)?;
+        for (key, packet) in packets {
+            if packet.data.len() > K::SHARED_MAX || packet.aad.len() > SHARED_AAD {
+                alone(kernel, key, packet)?;
                 continue;
             }
             if window.len == WINDOW {
