@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Interval arithmetic over the steps of the assembly kernels: no accumulator overflows, and the bounds that their
-comments state hold and are tight. One function per kernel, in the order of its instructions; every number is the
+"""Interval arithmetic over the steps of every Poly1305: no accumulator overflows, and the bounds that the comments of
+the MIPS kernels state hold and are tight. One function per kernel, in the order of its instructions; every number is the
 largest value that its register can have. A loop is iterated until its state's bounds stand still.
 
     asm/bounds.py        checks all, exits 1 if a bound is wrong
@@ -98,6 +98,116 @@ def emit(h4):
     assert 2**130 - 1 + c5 < 2 * (2**130 - 5), 'one subtraction of p is not enough'
 
 
+R64, WORD64 = [0x0ffffffc0fffffff, 0x0ffffffc0ffffffc], 2**64 - 1
+
+
+def below(limit, value, what):
+    assert value < limit, f'{what} overflows: 2^{math.log2(value):.2f}'
+    return value
+
+
+def radix64():
+    """Radix 2^64 as the scalar code of all backends of 64 bits has it: portable, x86-64, neon, and vsx."""
+    r0, r1 = R64
+    assert r1 % 4 == 0, 's = 5r/4 is not exact'
+    s1, peaks = r1 + r1 // 4, {}
+
+    def block(h2):
+        h2 += 1 + 1  # 2^128 and the carry of h1
+        d0 = below(2**128, WORD64 * r0 + WORD64 * s1, 'd0')
+        top = below(2**64, h2 * s1 + (d0 >> 64), 'h2*s1 + (d0 >> 64)')  # neon's word; no others' is larger
+        d1 = below(2**128, WORD64 * r1 + WORD64 * r0 + top, 'd1')
+        d2 = below(2**64, h2 * r0 + (d1 >> 64), 'd2')
+        c5 = below(2**64, 5 * (d2 >> 2), '5c')
+        assert 2**130 - 1 + c5 < 2 * (2**130 - 5), 'one subtraction of p is not enough'
+        peaks.update(d0=d0, d1=d1, d2=d2, c5=c5)
+        return 3 + 1  # what is left, and the carry of h0, h1
+
+    return {'h2': fixed_point(block, 0), **peaks}
+
+
+def radix64_powers():
+    """A product of two numbers of radix 2^64 that are only partially reduced, and a sum (x86-64)."""
+    h2 = 4
+    square = WORD64 * WORD64
+    middle = below(2**128, 2 * WORD64 * h2 + WORD64, 'a0*b2 + a2*b0 + (d1 >> 64)')
+    d3 = below(2**128, 2 * WORD64 * h2 + WORD64 + (2 << 64), 'd3')
+    assert square < 2**128
+    d4 = below(2**64, h2 * h2 + (d3 >> 64), 'd4')
+    top = below(2**64, 3 + (d4 >> 2) + d4 + 2, 'h2')
+    assert 2**130 - 1 + 5 * (max(top, 2 * h2 + 1) >> 2) < 2 * (2**130 - 5), 'not partially reduced'
+    return {'d2': middle, 'd3': d3, 'd4': d4, 'h2': top}
+
+
+def limbs32():
+    """Portable, radix 2^32."""
+    r, peaks = CLAMP, {}
+    s1, s2, s3 = (x + x // 4 for x in r[1:])
+
+    def block(h4):
+        h4 += 1 + 1
+        d0 = below(2**64, WORD * (r[0] + s3 + s2 + s1), 'd0')
+        d1 = below(2**64, WORD * (r[1] + r[0] + s3 + s2) + h4 * s1 + (d0 >> 32), 'd1')
+        d2 = below(2**64, WORD * (r[2] + r[1] + r[0] + s3) + h4 * s2 + (d1 >> 32), 'd2')
+        d3 = below(2**64, WORD * sum(r) + h4 * s3 + (d2 >> 32), 'd3')
+        d4 = below(2**32, h4 * r[0] + (d3 >> 32), 'd4')
+        below(2**32, 5 * (d4 >> 2), '5*(d4 >> 2)')
+        peaks.update(d0=d0, d1=d1, d2=d2, d3=d3, d4=d4)
+        return 3 + 1
+
+    return {'h4': fixed_point(block, 0), **peaks}
+
+
+def radix26():
+    """AVX2, radix 2^26 in four lanes. Up to four products per column before a carry, lanes of one united at the end."""
+    mask = 2**26 - 1
+    number = [mask] * 4 + [5 * 2**24 - 1]  # split and set_lanes, of a partially reduced number
+    message = [mask] * 4 + [2**25 - 1]
+    peaks = {}
+
+    def multiply_add(d, h):
+        for i in range(5):
+            for j in range(5):
+                factor = number[i - j] if j <= i else 5 * number[5 + i - j]
+                d[i] += below(2**32, h[j], 'a limb of h') * below(2**32, factor, 'a factor')
+        return d
+
+    def step(h):
+        d = multiply_add([0] * 5, [a + b for a, b in zip(h, message)])
+        for _ in range(3):
+            multiply_add(d, message)
+        for i, column in enumerate(d):
+            peaks[f'd{i}'] = below(2**64, column, f'd{i}')
+        d0, d1, d2, d3, d4 = d
+        d1 = below(2**64, d1 + (d0 >> 26), 'd1')
+        d4 = below(2**64, d4 + (d3 >> 26), 'd4')
+        d0 = d3 = mask
+        d2 = below(2**64, d2 + (d1 >> 26), 'd2')
+        d0 = below(2**64, d0 + 5 * (d4 >> 26), 'd0')
+        d1 = d4 = mask
+        d3 += d2 >> 26
+        d1 += d0 >> 26
+        d2 = d0 = mask
+        d4 += d3 >> 26
+        return [d0, d1, d2, mask, d4]
+
+    h = number
+    while (new := [max(a, b) for a, b in zip(h, step(h))]) != h:
+        h = new
+    d = [4 * column for column in multiply_add([0] * 5, [a + b for a, b in zip(h, message)])]
+    for i in range(4):
+        peaks[f'united{i}'] = below(2**64, d[i], 'a united column')
+        d[i + 1] = below(2**64, d[i + 1] + (d[i] >> 26), 'a united column')
+    # d4 is at most the mask then, so its bits from 2^128 on are at most 3, and a carry.
+    below(2**64, mask + 5 * (d[4] >> 26), 'd0')
+    return {f'h{i}': limb for i, limb in enumerate(h)} | peaks
+
+
+# What is proven by no overflow alone: name and program. The bounds in these files' comments are in prose.
+OTHERS = {'portable, x86-64, neon, vsx: radix 2^64': radix64, 'x86-64: powers, radix 2^64': radix64_powers,
+          'portable: radix 2^32': limbs32, 'avx2: radix 2^26': radix26}
+
+
 def stated(path):
     """The bounds in a kernel's comment: `d0 < 4.92 * 2^60`, `h4 < 2^31.05`, `h4 <= 4`."""
     text = (pathlib.Path(__file__).parent / path).read_text()
@@ -118,6 +228,8 @@ def main():
             print(f'{path}: {name} is at most {p}, 2^{math.log2(p or 1):.3f}, stated below 2^{math.log2(c or 1):.3f}'
                   + ('' if good else '  WRONG'))
             ok &= good
+    for name, kernel in OTHERS.items():
+        print(f'{name}: ' + ', '.join(f'{limb} < 2^{math.log2(most + 1):.2f}' for limb, most in kernel().items()))
     return 0 if ok else 1
 
 
