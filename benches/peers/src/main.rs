@@ -2,6 +2,7 @@
 //! against every other's before anything is timed.
 
 mod cases;
+mod imix;
 mod measure;
 mod plots;
 mod record;
@@ -35,6 +36,13 @@ struct Cli {
 enum Task {
     /// Every size: lists where a longer packet is cheaper than a shorter one by more than 5 %
     Sweep(SweepOptions),
+    /// 48 packets of mixed lengths at once, after the Internet's mix
+    Imix {
+        #[command(flatten)]
+        who: Who,
+        #[arg(long, default_value_t = 2000)]
+        rounds: usize,
+    },
     /// Measures everything and writes benches/record/NAME and BENCHMARKS.md
     Record {
         /// What to call this machine, such as zen3
@@ -131,6 +139,17 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
             print_teeth(&sweeps);
             if let Some(file) = options.csv {
                 std::fs::write(file, sweep_csv(&sweeps))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Task::Imix { who, rounds }) => {
+            let (all, _) = contenders(&who)?;
+            let able: Vec<_> = all.iter().filter(|contender| contender.in_place).collect();
+            let sealing = imix::least(&able, Direction::Seal, rounds)?;
+            let opening = imix::least(&able, Direction::Open, rounds)?;
+            println!("48 packets, least nanoseconds in all: seal, open");
+            for ((contender, seal), open) in able.iter().zip(sealing).zip(opening) {
+                println!("{:<18} {seal:>7.0} {open:>7.0}", contender.name);
             }
             Ok(ExitCode::SUCCESS)
         }

@@ -81,6 +81,7 @@ impl Library for Wireseal {
             8 => self.batches::<8>(key, case, aad, slots),
             16 => self.batches::<16>(key, case, aad, slots),
             32 => self.batches::<32>(key, case, aad, slots),
+            48 => self.batches::<48>(key, case, aad, slots),
             64 => self.batches::<64>(key, case, aad, slots),
             128 => self.batches::<128>(key, case, aad, slots),
             _ => one_by_one(self, key, case, aad, slots),
