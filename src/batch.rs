@@ -5,7 +5,7 @@ use crate::aead::{ChaCha20Poly1305, Message, Open, Seal, check_len};
 use crate::backend::{Backend, Job, Kernel, Op, Stack};
 use crate::overlap::InOut;
 use crate::{Error, Tag};
-use core::fmt;
+use core::{fmt, mem};
 
 pub use crate::backend::Packet;
 
@@ -192,7 +192,7 @@ impl Window<'_, '_> {
     fn clear<K: Kernel, const SEALING: bool>(&mut self, kernel: K) -> Result<(), Error> {
         let mut jobs = &mut self.jobs[..self.len.min(WINDOW)];
         self.len = 0;
-        jobs.sort_unstable_by_key(|job| job.as_ref().map(|job| job.packet.data.len()));
+        sort(jobs);
         while !jobs.is_empty() {
             let done = match K::share::<SEALING>(kernel, jobs) {
                 0 => {
@@ -206,6 +206,22 @@ impl Window<'_, '_> {
             jobs = jobs.get_mut(done..).unwrap_or(&mut []);
         }
         Ok(())
+    }
+}
+
+/// Sorts by length, Shell's way: the standard library's sorts could panic.
+fn sort(jobs: &mut [Option<Job<'_, '_>>]) {
+    let len = |job: &Option<Job<'_, '_>>| job.as_ref().map(|job| job.packet.data.len());
+    for gap in [23, 10, 4, 1] {
+        for mut at in gap..jobs.len() {
+            while let Some(before) = at.checked_sub(gap)
+                && let Ok([a, b]) = jobs.get_disjoint_mut([before, at])
+                && len(a) > len(b)
+            {
+                mem::swap(a, b);
+                at = before;
+            }
+        }
     }
 }
 

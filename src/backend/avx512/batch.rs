@@ -118,6 +118,7 @@ fn together<const N: usize, const SEALING: bool>(jobs: &mut [Option<Job<'_, '_>>
         block.lane = count;
         count += 1;
     }
+    let count = count.min(PACKETS);
 
     // The keys first, and as much of the data as the pass has room for.
     let mut keystream = [[0; 64]; PASS];
