@@ -156,6 +156,16 @@ fn poly1305_limbs_agree() {
         }
         assert_eq!(a.finish(Some(&block)), b.finish(Some(&block)));
     }
+    // With r = 1 three blocks end at 2¹³⁰ − 8 + k: on either side of p = 2¹³⁰ − 5.
+    let key = core::array::from_fn(|i| (i == 0).into());
+    for k in 0..8 {
+        let blocks = [(u128::MAX - 7 + k).to_le_bytes(), [0; 16], [0; 16]];
+        let (mut a, mut b) = (limbs32::Poly::new(&key), limbs64::Poly::new(&key));
+        a.update(&blocks);
+        b.update(&blocks);
+        let tag = if k < 3 { u128::MAX - 7 + k } else { k - 3 };
+        assert_eq!([a.finish(None), b.finish(None)], [tag.to_le_bytes(); 2]);
+    }
 }
 
 thread_local! {
