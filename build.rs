@@ -100,6 +100,8 @@ impl Row {
         let (arch, endian) = (target("ARCH"), target("ENDIAN"));
         if ![&arch, ""].contains(&self.arch) || ![&endian, ""].contains(&self.endian) {
             Some(format!("it is for {} {}, not for {arch} {endian}", self.arch, self.endian))
+        } else if env::var_os("CARGO_CFG_MIRI").is_some() && self.name != "portable" {
+            Some("Miri runs no assembly".into())
         } else if self.name == "cryptogams" {
             no_cryptogams()
         } else if !["", "portable"].contains(&self.needs) && !has_feature(self.needs) {

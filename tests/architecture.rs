@@ -152,6 +152,23 @@ fn unsafe_code_stays_where_it_belongs() {
     }
 }
 
+/// What SECURITY.md says about unsafe code is about the files that have some.
+#[test]
+fn the_unsafe_inventory_is_current() {
+    let security = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SECURITY.md")).unwrap();
+    let (_, inventory) = security.split_once("| In `src/` |").expect("no inventory");
+    let mut listed: Vec<(&str, bool)> =
+        inventory.lines().filter_map(|line| Some((line.strip_prefix("| `")?.split('`').next()?, false))).collect();
+    for (path, source) in sources() {
+        let path = path.to_str().unwrap().replace('\\', "/");
+        if code(&source).replace("unsafe_code", "").contains("unsafe ") {
+            let row = listed.iter_mut().find(|(prefix, _)| path.starts_with(prefix));
+            row.unwrap_or_else(|| panic!("SECURITY.md does not list the unsafe code of {path}")).1 = true;
+        }
+    }
+    assert!(listed.iter().all(|(_, found)| *found), "listed without unsafe code: {listed:?}");
+}
+
 #[test]
 fn every_file_says_what_it_is() {
     for (path, source) in sources() {
