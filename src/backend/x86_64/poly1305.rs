@@ -225,3 +225,34 @@ pub(in crate::backend) fn join(lo: u64, hi: u64) -> u128 {
 fn wide(a: u64, b: u64) -> u128 {
     u128::from(a) * u128::from(b)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// a · b from sums only.
+    fn by_addition(a: Limbs, b: Limbs) -> Limbs {
+        (0..192).rev().fold([0; 3], |sum, bit| {
+            let sum = add(sum, sum);
+            if b[bit / 64] >> (bit % 64) & 1 == 1 { add(sum, a) } else { sum }
+        })
+    }
+
+    #[test]
+    fn products_are_sums() {
+        if !std::is_x86_feature_detected!("bmi2") {
+            return;
+        }
+        let zero = Key::new(0, 0);
+        // Among the pairs is one whose carry at 2¹⁹² comes from d₀ alone, as random numbers hardly ever have it.
+        let words = [0, 1, 3, 1 << 63, u64::MAX - 1, u64::MAX];
+        for i in 0..(words.len() * words.len()).pow(2) * 25 {
+            let word = |place: u32| words[i / 25 / words.len().pow(place) % words.len()];
+            let (a, b) = ([word(0), word(1), i as u64 % 5], [word(2), word(3), i as u64 / 5 % 5]);
+            // SAFETY: the CPU has BMI2.
+            let product = unsafe { multiply(a, b) };
+            assert!(product[2] <= 4, "{a:x?} {b:x?}");
+            assert_eq!(zero.tag(product), zero.tag(by_addition(a, b)), "{a:x?} {b:x?}");
+        }
+    }
+}
