@@ -6,7 +6,7 @@
 //! take 560 cycles for the same, 570 to 610 with Poly1305 where this takes 490.
 
 use super::chacha20::{Lanes, load_words, store_words};
-use crate::backend::x86_64::block::{swap_words, words};
+use crate::backend::x86_64::block::{swap_words, words, words_step};
 use crate::backend::x86_64::poly1305::absorption;
 use crate::wipe::Wipe;
 use core::arch::asm;

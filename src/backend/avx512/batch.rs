@@ -4,7 +4,8 @@
 //! that hold the Poly1305 keys, then all the data's. Poly1305 goes over two times eight packets side by side, each by
 //! Horner's rule with its own r in radix 2⁴⁴.
 
-use super::chacha20::Rows;
+use super::chacha20::{Rows, blocks_of};
+use super::rounds::rounds;
 use crate::Error;
 use crate::backend::{CLAMP, CONSTANTS, Job, Packet, words};
 use core::arch::asm;
@@ -216,7 +217,7 @@ fn groups<const N: usize, const ONE_KEY: bool>(
         group[3] = unite([last(a, i), last(b, j), last(c, k), last(d, l)]);
     }
     let mut x: [Rows; N] = start;
-    rounds(&mut x);
+    rounds(&mut x, 10);
     for ((x, start), out) in x.iter().zip(&start).zip(out.as_chunks_mut::<4>().0) {
         for (out, block) in out.iter_mut().zip(blocks_of(x, start)) {
             // SAFETY: 64 bytes are written, the length of the array.
@@ -471,68 +472,6 @@ fn absorb_pieces<const N: usize>(macs: &mut [Mac; N], lanes: &[Lane<'_>; PACKETS
         let pad = _mm512_maskz_set1_epi64(begun, 1 << 40);
         mac.absorb(unite([a, b, c, d]), unite([e, f, g, h]), pad);
     }
-}
-
-/// A quarter round in every column of some groups, a step of all at a time.
-macro_rules! quarter_rounds {
-    ($x:ident) => {
-        quarter_rounds!(@half $x, 16, 12);
-        quarter_rounds!(@half $x, 8, 7);
-    };
-    (@half $x:ident, $left:literal, $left1:literal) => {
-        quarter_rounds!(@step $x, [a, b, c, d], *a = _mm512_add_epi32(*a, *b));
-        quarter_rounds!(@step $x, [a, b, c, d], *d = _mm512_rol_epi32::<$left>(_mm512_xor_si512(*d, *a)));
-        quarter_rounds!(@step $x, [a, b, c, d], *c = _mm512_add_epi32(*c, *d));
-        quarter_rounds!(@step $x, [a, b, c, d], *b = _mm512_rol_epi32::<$left1>(_mm512_xor_si512(*b, *c)));
-    };
-    (@step $x:ident, [$a:ident, $b:ident, $c:ident, $d:ident], $step:expr) => {
-        for [$a, $b, $c, $d] in &mut $x {
-            let _ = (&$a, &$b, &$c, &$d);
-            $step;
-        }
-    };
-}
-
-/// The twenty rounds.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn rounds<const N: usize>(groups: &mut [Rows; N]) {
-    let mut x = *groups;
-    for _ in 0..10 {
-        quarter_rounds!(x);
-        // To the diagonals: row b stays, since it is what the next quarter rounds wait for.
-        for [a, _, c, d] in &mut x {
-            *a = _mm512_shuffle_epi32::<0b10_01_00_11>(*a);
-            *c = _mm512_shuffle_epi32::<0b00_11_10_01>(*c);
-            *d = _mm512_shuffle_epi32::<0b01_00_11_10>(*d);
-        }
-        quarter_rounds!(x);
-        for [a, _, c, d] in &mut x {
-            *a = _mm512_shuffle_epi32::<0b00_11_10_01>(*a);
-            *c = _mm512_shuffle_epi32::<0b10_01_00_11>(*c);
-            *d = _mm512_shuffle_epi32::<0b01_00_11_10>(*d);
-        }
-    }
-    *groups = x;
-}
-
-/// The keystream of the four blocks in a group of rows.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn blocks_of(x: &Rows, start: &Rows) -> [__m512i; 4] {
-    let mut sum = *x;
-    for (row, start) in sum.iter_mut().zip(start) {
-        *row = _mm512_add_epi32(*row, *start);
-    }
-    let [a, b, c, d] = sum;
-    let (ab, cd) = (_mm512_shuffle_i32x4::<0b01_00_01_00>(a, b), _mm512_shuffle_i32x4::<0b01_00_01_00>(c, d));
-    let (ef, gh) = (_mm512_shuffle_i32x4::<0b11_10_11_10>(a, b), _mm512_shuffle_i32x4::<0b11_10_11_10>(c, d));
-    [
-        _mm512_shuffle_i32x4::<0b10_00_10_00>(ab, cd),
-        _mm512_shuffle_i32x4::<0b11_01_11_01>(ab, cd),
-        _mm512_shuffle_i32x4::<0b10_00_10_00>(ef, gh),
-        _mm512_shuffle_i32x4::<0b11_01_11_01>(ef, gh),
-    ]
 }
 
 #[cfg(test)]

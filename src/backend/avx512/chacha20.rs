@@ -3,6 +3,7 @@
 //! Instructions of vectors have a latency of two cycles on Zen 5 and one on Golden Cove: one group of four blocks
 //! waits for itself most of the time, so up to eight groups, whose chains run side by side, cost little more.
 
+use super::rounds::rounds;
 use crate::backend::Matrix;
 use crate::overlap::{InOut, Regions};
 use core::arch::x86_64::*;
@@ -27,29 +28,9 @@ pub(super) fn store(bytes: &mut [u8; 64], x: __m512i) {
 /// A row of the state, four times.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_row(words: &[u32; 4]) -> __m512i {
+pub(super) fn load_row(words: &[u32; 4]) -> __m512i {
     // SAFETY: 16 bytes are read, the length of the array; any alignment will do.
     _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(words.as_ptr().cast()) })
-}
-
-/// A quarter round in every column of some groups, a step of all at a time.
-macro_rules! quarter_rounds {
-    ($x:ident) => {
-        quarter_rounds!(@half $x, 16, 12);
-        quarter_rounds!(@half $x, 8, 7);
-    };
-    (@half $x:ident, $left:literal, $left1:literal) => {
-        quarter_rounds!(@step $x, [a, b, c, d], *a = _mm512_add_epi32(*a, *b));
-        quarter_rounds!(@step $x, [a, b, c, d], *d = _mm512_rol_epi32::<$left>(_mm512_xor_si512(*d, *a)));
-        quarter_rounds!(@step $x, [a, b, c, d], *c = _mm512_add_epi32(*c, *d));
-        quarter_rounds!(@step $x, [a, b, c, d], *b = _mm512_rol_epi32::<$left1>(_mm512_xor_si512(*b, *c)));
-    };
-    (@step $x:ident, [$a:ident, $b:ident, $c:ident, $d:ident], $step:expr) => {
-        for [$a, $b, $c, $d] in &mut $x {
-            let _ = (&$a, &$b, &$c, &$d);
-            $step;
-        }
-    };
 }
 
 /// The four blocks from the matrix's counter on, before the rounds.
@@ -61,31 +42,25 @@ pub(super) fn rows(matrix: &Matrix) -> Rows {
     [load_row(&rows[0]), load_row(&rows[1]), load_row(&rows[2]), _mm512_add_epi32(load_row(&rows[3]), count)]
 }
 
-/// `4 * N` blocks of keystream from the counter of `rows` + `first` on.
+/// `N` groups of rows from that group's counter + `first` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn keystream<const N: usize>(rows: &Rows, first: u32) -> [[__m512i; 4]; N] {
+pub(super) fn groups<const N: usize>(rows: &Rows, first: u32) -> [Rows; N] {
     let mut start = [*rows; N];
     for (i, group) in start.iter_mut().enumerate() {
         let block = _mm_cvtsi32_si128(first.wrapping_add(4 * i as u32) as i32);
         group[3] = _mm512_add_epi32(group[3], _mm512_broadcast_i32x4(block));
     }
+    start
+}
+
+/// `4 * N` blocks of keystream from the counter of `rows` + `first` on.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn keystream<const N: usize>(rows: &Rows, first: u32) -> [[__m512i; 4]; N] {
+    let start = groups::<N>(rows, first);
     let mut x = start;
-    for _ in 0..10 {
-        quarter_rounds!(x);
-        // To the diagonals: row b stays, since it is what the next quarter rounds wait for.
-        for [a, _, c, d] in &mut x {
-            *a = _mm512_shuffle_epi32::<0b10_01_00_11>(*a);
-            *c = _mm512_shuffle_epi32::<0b00_11_10_01>(*c);
-            *d = _mm512_shuffle_epi32::<0b01_00_11_10>(*d);
-        }
-        quarter_rounds!(x);
-        for [a, _, c, d] in &mut x {
-            *a = _mm512_shuffle_epi32::<0b00_11_10_01>(*a);
-            *c = _mm512_shuffle_epi32::<0b10_01_00_11>(*c);
-            *d = _mm512_shuffle_epi32::<0b01_00_11_10>(*d);
-        }
-    }
+    rounds(&mut x, 10);
     for (group, start) in x.iter_mut().zip(&start) {
         *group = blocks_of(group, start);
     }
@@ -95,7 +70,7 @@ pub(super) fn keystream<const N: usize>(rows: &Rows, first: u32) -> [[__m512i; 4
 /// The keystream of the four blocks in a group of rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn blocks_of(x: &Rows, start: &Rows) -> [__m512i; 4] {
+pub(super) fn blocks_of(x: &Rows, start: &Rows) -> [__m512i; 4] {
     let mut sum = *x;
     for (row, start) in sum.iter_mut().zip(start) {
         *row = _mm512_add_epi32(*row, *start);
