@@ -74,7 +74,7 @@ impl Steps {
     /// r⁴, r³, r², r, twice.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn to_four(&mut self) {
+    pub(super) fn reach_four(&mut self) {
         let [r0, r1, r2, ..] = self.r;
         let low = blend(0b1010_1010, &self.now, &[r0, r1, r2]);
         let high = multiply(&low, &factors(self.now));
@@ -84,7 +84,7 @@ impl Steps {
     /// r⁸ down to r.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn to_eight(&mut self) {
+    pub(super) fn reach_eight(&mut self) {
         let high = multiply(&self.now, &factors(broadcast::<0>(&self.now)));
         self.now = settled(blend(0b1111_0000, &high, &self.now));
     }
@@ -92,7 +92,7 @@ impl Steps {
     /// r⁹ down to r², into the table; then the factor r⁸.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn to_nine(&mut self, powers: &mut Powers) {
+    pub(super) fn reach_nine(&mut self, powers: &mut Powers) {
         let r8 = broadcast::<0>(&self.now);
         self.now = settled(multiply(&self.now, &self.r));
         powers.store::<8>(&factors(self.now));
@@ -102,7 +102,7 @@ impl Steps {
     /// r¹⁷ down to r¹⁰.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn to_seventeen(&mut self, powers: &mut Powers) {
+    pub(super) fn reach_seventeen(&mut self, powers: &mut Powers) {
         self.now = settled(multiply(&self.now, &self.r));
         powers.store::<0>(&factors(self.now));
     }
@@ -110,7 +110,7 @@ impl Steps {
     /// r²⁴ and r³².
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn to_far(&mut self, powers: &mut Powers) {
+    pub(super) fn reach_far(&mut self, powers: &mut Powers) {
         let [r0, r1, r2, ..] = self.r;
         let r16 = broadcast::<1>(&self.now);
         let far = multiply(&blend(0b1010_1010, &r16, &[r0, r1, r2]), &factors(r16));
@@ -155,14 +155,14 @@ impl Powers {
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn set(&mut self, key: &Key, before: usize) {
         let mut steps = Steps::start(key);
-        steps.to_four();
-        steps.to_eight();
-        steps.to_nine(self);
+        steps.reach_four();
+        steps.reach_eight();
+        steps.reach_nine(self);
         if before > 0 {
-            steps.to_seventeen(self);
+            steps.reach_seventeen(self);
         }
         if before > 3 {
-            steps.to_far(self);
+            steps.reach_far(self);
         }
     }
 
@@ -194,7 +194,7 @@ impl Powers {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn past(&self, groups: usize) -> Factors {
-        let at = PAST[(groups - 1) % 4];
+        let at = PAST[(groups - 1) % 4] % 32;
         let [a, b, c, d, e] = &self.table;
         [
             _mm512_set1_epi64(a[at] as i64),
@@ -307,7 +307,7 @@ fn first_lane(h: Limbs) -> Lanes {
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,bmi2")]
 pub(super) fn absorb_data(h: Limbs, powers: &Powers, data: &[u8], tail: __m512i) -> Limbs {
-    let (groups, rest) = data.split_at(128 * groups_before_last(data.len()));
+    let (groups, rest) = data.split_at_checked(128 * groups_before_last(data.len())).unwrap_or((&[], data));
     let (groups, _) = groups.as_chunks::<128>();
     let mut sum = Sum::zero();
 
