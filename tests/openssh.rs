@@ -1,5 +1,5 @@
 //! `openssh`: what a damaged packet leaves, and every length against the stream and the authenticator
-//! that it is made of. Known answers are in `vectors.rs`; a real OpenSSH is in `examples/openssh`.
+//! that it is made of. Known answers are in `vectors.rs`.
 
 mod sample;
 
