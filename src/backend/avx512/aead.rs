@@ -53,12 +53,12 @@ impl Stream<'_> {
 
     /// The one-time key, from words 0 to 7 of block 0 after the rounds.
     #[inline(always)]
-    fn one_time_key(self, spill: &Spill) -> Key {
+    fn one_time_key(self, words: &[u32; 8]) -> Key {
         let number = |x: &[u32; 4], start: &[u32; 4]| {
             let [a, b, c, d] = core::array::from_fn(|i| u128::from(x[i].wrapping_add(start[i])));
             a | b << 32 | c << 64 | d << 96
         };
-        let (x, _) = spill.block.as_chunks();
+        let (x, _) = words.as_chunks();
         let (key, _) = self.key.as_chunks();
         Key::new(number(&x[0], &CONSTANTS), number(&x[1], &key[0]))
     }
@@ -190,8 +190,8 @@ fn short_tag(key: Key, aad: &[u8], ciphertext: &mut Short, len: usize) -> u128 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512ifma,bmi2")]
 fn seal_empty(stream: Stream<'_>, aad: &[u8]) -> u128 {
     let mut spill = Spill::new();
-    rounds_beside(&mut [], stream, &mut spill);
-    Mac::new(stream.one_time_key(&spill), aad).tag(aad.len(), 0)
+    let words = rounds_beside(&mut [], stream, &mut spill);
+    Mac::new(stream.one_time_key(&words), aad).tag(aad.len(), 0)
 }
 
 #[inline(never)]
@@ -200,12 +200,9 @@ fn seal_short(stream: Stream<'_>, aad: &[u8], data: Data<'_>, paced: bool) -> u1
     let start = [stream.rows_512()];
     let mut spill = Spill::new();
     let mut x = start;
-    if paced {
-        rounds_paced(&mut x, stream, &mut spill);
-    } else {
-        rounds_beside(&mut x, stream, &mut spill);
-    }
-    let key = stream.one_time_key(&spill);
+    let words =
+        if paced { rounds_paced(&mut x, stream, &mut spill) } else { rounds_beside(&mut x, stream, &mut spill) };
+    let key = stream.one_time_key(&words);
     let mut ciphertext = Short(MaybeUninit::uninit());
     for (i, &block) in end(&x, &start)[0].iter().enumerate() {
         if data.len <= 64 * i {
@@ -226,12 +223,9 @@ fn open_short(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>, tag: &[u8; 16]
     let start = [stream.rows_512()];
     let mut spill = Spill::new();
     let mut x = start;
-    if paced {
-        rounds_paced(&mut x, stream, &mut spill);
-    } else {
-        rounds_beside(&mut x, stream, &mut spill);
-    }
-    let key = stream.one_time_key(&spill);
+    let words =
+        if paced { rounds_paced(&mut x, stream, &mut spill) } else { rounds_beside(&mut x, stream, &mut spill) };
+    let key = stream.one_time_key(&words);
     let mut ciphertext = Short(MaybeUninit::uninit());
     for i in 0..data.len.div_ceil(64) {
         ciphertext.set(i, data.load_64(64 * i));
@@ -256,8 +250,8 @@ macro_rules! first_pass {
         let start = groups::<$N>(&$stream.rows_512(), 0);
         let mut spill = Spill::new();
         let mut x = start;
-        rounds_ahead(&mut x, $stream, &mut spill);
-        let key = $stream.one_time_key(&spill);
+        let words = rounds_ahead(&mut x, $stream, &mut spill);
+        let key = $stream.one_time_key(&words);
         let mut steps = Steps::start(&key);
         rounds(&mut x, 1);
         steps.reach_four();

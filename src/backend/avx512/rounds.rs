@@ -14,8 +14,8 @@ use core::arch::asm;
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Spill {
-    /// The block's state. At 0.
-    pub(super) block: [u32; 16],
+    /// Words 8 to 11 are at 32: two at a time are in registers.
+    block: [u32; 16],
     /// Registers that a compiler won't part with. At 64.
     saved: [u64; 2],
     /// Rounds left. At 80.
@@ -145,7 +145,7 @@ macro_rules! rounds {
             )
         }
     };
-    ($shadow:ident, $stream:ident, $spill:ident, $x:ident, $($i:literal: $a:tt $b:tt $c:tt $d:tt)*) => {
+    ($shadow:ident, $stream:ident, $spill:ident, $words:ident, $x:ident, $($i:literal: $a:tt $b:tt $c:tt $d:tt)*) => {
         // SAFETY: of memory, this reads and writes `spill`, which is borrowed mutably. Every register that changes is an
         // output, except two that it puts back; the stack is left alone.
         unsafe {
@@ -176,20 +176,13 @@ macro_rules! rounds {
                 double_round!($shadow, $($a $b $c $d)*),
                 "dec qword ptr [rdi + 80]",
                 "jnz 2b",
-                "mov [rdi], r8d",
-                "mov [rdi + 4], r9d",
-                "mov [rdi + 8], r10d",
-                "mov [rdi + 12], r11d",
-                "mov [rdi + 16], r12d",
-                "mov [rdi + 20], r13d",
-                "mov [rdi + 24], r14d",
-                "mov [rdi + 28], r15d",
                 "mov rbx, [rdi + 64]",
                 "mov rbp, [rdi + 72]",
                 in("rdi") &mut *$spill, inout("rsi") $stream.key => _, inout("rdx") $stream.nonce => _,
                 $(inout($a) $x[$i][0], inout($b) $x[$i][1], inout($c) $x[$i][2], inout($d) $x[$i][3],)*
-                out("rax") _, out("rcx") _, out("r8") _, out("r9") _, out("r10") _,
-                out("r11") _, out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+                out("rax") _, out("rcx") _,
+                out("r8") $words[0], out("r9") $words[1], out("r10") $words[2], out("r11") $words[3],
+                out("r12") $words[4], out("r13") $words[5], out("r14") $words[6], out("r15") $words[7],
                 options(nostack),
             )
         }
@@ -226,24 +219,30 @@ pub(super) fn rounds<const N: usize>(x: &mut [Rows; N], count: u64) {
 /// All ten double rounds of the groups and of the block in `spill`, of which words 0 to 7 come out. `N` is 1, 2, 4, 6 or 8.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn rounds_beside<const N: usize>(x: &mut [Rows; N], stream: Stream<'_>, spill: &mut Spill) {
+pub(super) fn rounds_beside<const N: usize>(x: &mut [Rows; N], stream: Stream<'_>, spill: &mut Spill) -> [u32; 8] {
+    let mut words = [0; 8];
     spill.left = 10;
-    by_groups!(x, beside, stream, spill, x,);
+    by_groups!(x, beside, stream, spill, words, x,);
+    words
 }
 
 /// Five double rounds of the groups and all ten of the block in `spill`, of which words 0 to 7 come out. `N` is 1, 2, 4,
 /// 6 or 8.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn rounds_ahead<const N: usize>(x: &mut [Rows; N], stream: Stream<'_>, spill: &mut Spill) {
+pub(super) fn rounds_ahead<const N: usize>(x: &mut [Rows; N], stream: Stream<'_>, spill: &mut Spill) -> [u32; 8] {
+    let mut words = [0; 8];
     spill.left = 5;
-    by_groups!(x, ahead, stream, spill, x,);
+    by_groups!(x, ahead, stream, spill, words, x,);
+    words
 }
 
 /// As [`rounds_beside`], for one group on Zen 5.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn rounds_paced(x: &mut [Rows; 1], stream: Stream<'_>, spill: &mut Spill) {
+pub(super) fn rounds_paced(x: &mut [Rows; 1], stream: Stream<'_>, spill: &mut Spill) -> [u32; 8] {
+    let mut words = [0; 8];
     spill.left = 10;
-    rounds!(paced, stream, spill, x, 0: "zmm0" "zmm1" "zmm2" "zmm3");
+    rounds!(paced, stream, spill, words, x, 0: "zmm0" "zmm1" "zmm2" "zmm3");
+    words
 }
