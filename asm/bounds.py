@@ -203,9 +203,91 @@ def radix26():
     return {f'h{i}': limb for i, limb in enumerate(h)} | peaks
 
 
+def multiply52(h, r, s):
+    """Sums of the lower and the upper 52 bits of the products of limbs, by column, and nothing cut off a factor."""
+    lo, hi = [0] * 3, [0] * 3
+    for i, factors in enumerate([(r[0], s[1], s[0]), (r[1], r[0], s[1]), (r[2], r[1], r[0])]):
+        for limb, factor in zip(h, factors):
+            product = below(2**52, limb, 'a limb') * below(2**52, factor, 'a factor')
+            lo[i] += min(product, 2**52 - 1)
+            hi[i] += product >> 52
+    return lo, hi
+
+
+def radix44():
+    """AVX-512, blocks of one message in eight lanes: up to four products before a carry, two and all lanes at the end."""
+    mask44, mask42 = 2**44 - 1, 2**42 - 1
+    message = [mask44, mask44, 2**41 - 1]
+    key = [mask44, mask44, 2**43 - 1]  # split, of a partially reduced number
+    peaks = {}
+
+    def product(factors, count):
+        power, state = factors
+        sums = [(0, 0)] * 3
+        for h in [state] + [message] * (count - 1):
+            sums = [(a + lo, b + hi) for (a, b), lo, hi in
+                    zip(sums, *multiply52(h, power, [20 * power[1], 20 * power[2]]))]
+        return sums
+
+    def carry(sums):
+        (d0, e0), (d1, e1), (d2, e2) = sums
+        d1 = below(2**64, d1 + (e0 << 8), 'd1')
+        d2 = below(2**64, d2 + (e1 << 8), 'd2')
+        d1 = below(2**64, d1 + (d0 >> 44), 'd1')
+        d2 = below(2**64, d2 + (d1 >> 44), 'd2')
+        c = below(2**64, 5 * ((e2 << 10) + (d2 >> 42)), 'five times what is carried')
+        h0 = below(2**64, mask44 + c, 'h0')
+        return [mask44, mask44 + (h0 >> 44), mask42]
+
+    # A power is a carried product, or a number that was split; so is what Horner's rule starts with.
+    h = key
+    while True:
+        power = [max(a, b) for a, b in zip(h, key)]
+        state = [a + b for a, b in zip(power, message)]
+        new = [max(a, b) for a, b in zip(power, carry(product((power, state), 4)))]
+        if new == h:
+            break
+        h = new
+    last = [a + b for a, b in zip(message, key)]
+    sums = [(8 * (a + c), 8 * (b + d)) for (a, b), (c, d) in
+            zip(product((power, state), 1), product((power, last), 1))]
+    (d0, _), (d1, _), (d2, d3) = [(d + (e << 8 if i else 0), hi) for i, ((d, hi), e) in
+                                  enumerate(zip(sums, [0, sums[0][1], sums[1][1]]))]
+    d1 = below(2**64, d1 + (d0 >> 44), 'd1 of all lanes')
+    d2 = below(2**64, d2 + (d1 >> 44), 'd2 of all lanes')
+    c = below(2**64, (d2 >> 42) + (d3 << 10), 'what the lanes carry to 2^130')
+    peaks['c'] = c
+    # Below 2^128 two carries at most, and what d2 has from there on: partially reduced.
+    below(2**128, 5 * c, 'five times that')
+    below(5, (mask42 >> 40) + 1, 'h2')
+    return {f'h{i}': limb for i, limb in enumerate(h)} | peaks
+
+
+def radix44_packets():
+    """AVX-512, a packet in each lane: one product before a carry."""
+    mask = 2**44 - 1
+    r = [mask, mask, 2**40 - 1]
+    s = [20 * r[1], 20 * r[2]]
+
+    def step(h):
+        h = [h[0] + mask, h[1] + mask, h[2] + 2**41 - 1]
+        (d0, d1, d2), (e0, e1, e2) = multiply52(h, r, s)
+        below(2**52, e2 * (20 << 8), 'e2, of which a product keeps 52 bits')
+        d0 = below(2**64, d0 + e2 * (20 << 8), 'd0')
+        d1 = below(2**64, d1 + (e0 << 8), 'd1')
+        d2 = below(2**64, d2 + (e1 << 8), 'd2')
+        return [mask + 20 * (d2 >> 44), mask + (d0 >> 44), mask + (d1 >> 44)]
+
+    h = [0, 0, 0]
+    while (new := [max(a, b) for a, b in zip(h, step(h))]) != h:
+        h = new
+    return {f'h{i}': limb for i, limb in enumerate(h)}
+
+
 # What is proven by no overflow alone: name and program. The bounds in these files' comments are in prose.
 OTHERS = {'portable, x86-64, neon, vsx: radix 2^64': radix64, 'x86-64: powers, radix 2^64': radix64_powers,
-          'portable: radix 2^32': limbs32, 'avx2: radix 2^26': radix26}
+          'portable: radix 2^32': limbs32, 'avx2: radix 2^26': radix26,
+          'avx512: radix 2^44': radix44, 'avx512, batches: radix 2^44': radix44_packets}
 
 
 def stated(path):
