@@ -108,7 +108,7 @@ pub(crate) struct Job<'p, 'a> {
     pub(crate) packet: &'p mut Packet<'a>,
 }
 
-/// Zero-sized witness that this CPU can run the backend, and the backend itself.
+/// Witness that this CPU can run the backend, and the backend itself.
 pub(crate) trait Kernel: Copy + 'static {
     /// ChaCha20 blocks in a full pass.
     const WIDTH: usize;

@@ -9,7 +9,7 @@ use super::chacha20::{Rows, blocks_of, groups, load_row};
 use super::poly1305::{Powers, Steps, absorb_data, absorb_many, groups_before_last, tail};
 use super::rounds::{Spill, rounds, rounds_ahead, rounds_beside, rounds_paced};
 use crate::backend::CONSTANTS;
-use crate::backend::x86_64::message::{Data, Mac, Stream, refused, tag_bytes};
+use crate::backend::x86_64::message::{Data, Mac, Stream, lengths, tag_bytes, verify};
 use crate::backend::x86_64::poly1305::{Key, Limbs, absorb, absorb_number, add, multiply};
 use crate::overlap::InOut;
 use crate::wipe::Wipe;
@@ -175,11 +175,10 @@ fn absorb_two(h: Limbs, r: &[u64; 3], blocks: &[[u8; 16]]) -> Limbs {
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 fn short_tag(key: Key, aad: &[u8], ciphertext: &mut Short, len: usize) -> u128 {
     let count = len.div_ceil(16).min(16);
-    let lengths = u128::from(aad.len() as u64) | u128::from(len as u64) << 64;
     // SAFETY: of the 20 blocks there is room for, the first `count` ≤ 16 have been set, and now the next one is.
     let blocks = unsafe {
         let blocks = ciphertext.0.as_mut_ptr().cast::<[u8; 16]>();
-        blocks.add(count).write(lengths.to_le_bytes());
+        blocks.add(count).write(lengths(aad.len(), len).to_le_bytes());
         core::slice::from_raw_parts(blocks, count + 1)
     };
     let mac = Mac::new(key, aad);
@@ -237,12 +236,6 @@ fn open_short(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>, tag: &[u8; 16]
     authentic
 }
 
-/// Compares all bits of the tags at once.
-#[inline(always)]
-fn verify(tag: u128, expected: &[u8; 16]) -> bool {
-    if tag == u128::from_le_bytes(*expected) { true } else { refused() }
-}
-
 /// A pass over blocks 1 to 4·N, and the one-time key and the powers of r meanwhile: those for `before` groups and a
 /// last one. A macro, since a function would give the keystream back through memory.
 macro_rules! first_pass {
@@ -274,8 +267,7 @@ macro_rules! first_pass {
 /// The tag, from what `absorb_data` gives.
 #[inline(always)]
 fn finish(key: &Key, sum: Limbs, aad: usize, text: usize) -> u128 {
-    let lengths = u128::from(aad as u64) | u128::from(text as u64) << 64;
-    key.tag(add(sum, absorb_number([0; 3], &key.r, lengths)))
+    key.tag(add(sum, absorb_number([0; 3], &key.r, lengths(aad, text))))
 }
 
 #[inline(never)]
@@ -309,7 +301,9 @@ fn open_pass<const N: usize>(stream: Stream<'_>, aad: &[u8], mut data: Data<'_>,
     authentic
 }
 
-/// Output = input ⊕ keystream from `at`, a multiple of 64, to `end`; gives what `xor_64` gives of the last block.
+/// Output = input ⊕ keystream from `at`, a multiple of 64, to `until`; gives what `xor_64` gives of the last block.
+/// `until` is where the data ends or a multiple of 512 from `at` on that passes of eight groups and one of two make up: only
+/// the end of the data stops a pass.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512ifma,bmi2")]
 fn xor_from(rows: &Rows, data: &mut Data<'_>, mut at: usize, until: usize) -> __m512i {

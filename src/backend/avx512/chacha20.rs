@@ -1,7 +1,7 @@
 //! ChaCha20 (RFC 8439, section 2.3) in rows: a vector holds one row of the state of four blocks.
 //!
-//! Instructions of vectors have a latency of two cycles on Zen 5 and one on Golden Cove: one group of four blocks
-//! waits for itself most of the time, so up to eight groups, whose chains run side by side, cost little more.
+//! Instructions of vectors have a latency of two cycles on Zen 5: one group of four blocks waits for itself most of the
+//! time, so up to eight groups, whose chains run side by side, cost little more.
 
 use super::rounds::rounds;
 use crate::backend::Matrix;

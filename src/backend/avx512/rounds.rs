@@ -7,11 +7,9 @@
 use super::chacha20::Rows;
 use crate::backend::x86_64::block::{swap_words, words_step};
 use crate::backend::x86_64::message::Stream;
-use crate::wipe::Wipe;
 use core::arch::asm;
 
-/// What the block in general registers keeps in memory. Secret; whoever owns it wipes it.
-#[derive(Clone, Copy)]
+/// What the block in general registers keeps in memory. Secret: on a stack that is overwritten.
 #[repr(C, align(64))]
 pub(super) struct Spill {
     /// Words 8 to 11 are at 32: two at a time are in registers.
@@ -22,13 +20,9 @@ pub(super) struct Spill {
     left: u64,
 }
 
-impl Wipe for Spill {
-    const ZERO: Self = Spill { block: [0; 16], saved: [0; 2], left: 0 };
-}
-
 impl Spill {
     pub(super) fn new() -> Self {
-        Self::ZERO
+        Spill { block: [0; 16], saved: [0; 2], left: 0 }
     }
 }
 

@@ -108,15 +108,25 @@ impl Mac {
     /// Ends with both lengths.
     #[inline(always)]
     pub(in crate::backend) fn tag(&mut self, aad: usize, text: usize) -> u128 {
-        let lengths = u128::from(aad as u64) | u128::from(text as u64) << 64;
-        self.key.tag(absorb_number(self.h, &self.key.r, lengths))
+        self.key.tag(absorb_number(self.h, &self.key.r, lengths(aad, text)))
     }
 
-    /// Compares all bits of the tags at once.
     #[inline(always)]
     pub(in crate::backend) fn verify(&mut self, aad: usize, text: usize, expected: &[u8; 16]) -> bool {
-        if self.tag(aad, text) == u128::from_le_bytes(*expected) { true } else { refused() }
+        verify(self.tag(aad, text), expected)
     }
+}
+
+/// The last block: the lengths of both in bytes.
+#[inline(always)]
+pub(in crate::backend) fn lengths(aad: usize, text: usize) -> u128 {
+    u128::from(aad as u64) | u128::from(text as u64) << 64
+}
+
+/// Compares all bits of the tags at once.
+#[inline(always)]
+pub(in crate::backend) fn verify(tag: u128, expected: &[u8; 16]) -> bool {
+    if tag == u128::from_le_bytes(*expected) { true } else { refused() }
 }
 
 #[inline(never)]
@@ -145,7 +155,7 @@ pub(in crate::backend) fn tag_bytes(tag: u128) -> [u8; 16] {
 /// made from them.
 #[cold]
 #[inline(never)]
-pub(in crate::backend) fn refused() -> bool {
+fn refused() -> bool {
     black_box(false)
 }
 
